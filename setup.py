@@ -1,0 +1,38 @@
+"""Compiled kernels of wordkit; everything else about the build is in pyproject.toml.
+
+WORDKIT_NATIVE=1 compiles for this machine's processor only; WORDKIT_DEBUG=1 builds with bounds checks.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+debug = os.environ.get("WORDKIT_DEBUG") == "1"
+
+if sys.platform == "win32":
+    compile_args = ["/Od"] if debug else ["/O2"]
+else:
+    # No contraction of a*b+c: the same bits come out whichever vector instructions a processor has.
+    compile_args = ["-O1" if debug else "-O3", "-ffp-contract=off"]
+    if os.environ.get("WORDKIT_NATIVE") == "1":
+        compile_args.append("-march=native")
+
+setup(
+    ext_modules=cythonize(
+        [
+            Extension(f"wordkit._kernels.{path.stem}", [f"cython_ext/{path.name}"], extra_compile_args=compile_args)
+            for path in sorted(Path(__file__).parent.joinpath("cython_ext").glob("*.pyx"))
+        ],
+        compiler_directives={
+            "language_level": "3",
+            "boundscheck": debug,
+            "wraparound": False,
+            "cdivision": not debug,
+            "initializedcheck": debug,
+            "embedsignature": True,
+        },
+    )
+)

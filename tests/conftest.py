@@ -1,0 +1,49 @@
+"""Shared fixtures: paths, the command line as a subprocess, where the real data lie."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "data_samples"
+REAL_DATA = Path(os.environ.get("DATA") or ROOT.parent / "shared" / "data")
+
+
+def pytest_collection_modifyitems(items):
+    if not REAL_DATA.is_dir():
+        for item in items:
+            if "realdata" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="the real data sets are not there; set DATA=folder"))
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    return SAMPLES
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    return REAL_DATA
+
+
+@pytest.fixture
+def wordkit(tmp_path):
+    """Run ``wordkit ARGS`` in a process of its own, in a temporary folder; returns the CompletedProcess."""
+
+    def run(*args, stdin: bytes | None = None, env: dict | None = None, timeout: float = 60, cwd=None):
+        return subprocess.run(
+            [sys.executable, "-m", "wordkit", *map(str, args)],
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            cwd=cwd or tmp_path,
+            env={**os.environ, **(env or {})},
+            timeout=timeout,
+        )
+
+    return run

@@ -1,0 +1,1 @@
+"""Compiled kernels; their sources are in cython_ext/, one operation a module."""

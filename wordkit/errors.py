@@ -1,0 +1,35 @@
+"""What wordkit raises: one family of errors, each a single clear line."""
+
+from __future__ import annotations
+
+
+class WordkitError(Exception):
+    """Something that stops the work and that the user can mend; its text is one line."""
+
+
+class DataError(WordkitError):
+    """A record that cannot be used.
+
+    Args:
+        path: name of the input as the user knows it (``<stdin>`` for standard input).
+        line: line number from 1, or None where the fault has no line.
+        found: what is wrong.
+        expected: what would have been right, or None.
+    """
+
+    def __init__(self, path: str, line: int | None, found: str, expected: str | None = None) -> None:
+        self.path, self.line, self.found, self.expected = str(path), line, found, expected
+        place = self.path if line is None else f"{self.path}:{line}"
+        super().__init__(f"{place}: {found}" + (f", expected {expected}" if expected else ""))
+
+
+class Interrupted(WordkitError):
+    """A fit that stopped at a consistent point because it was asked to; its model can be saved and resumed."""
+
+
+class DataWarning(UserWarning):
+    """Records that were mended or passed over, with their count."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A solver stopped before its tolerance was met."""

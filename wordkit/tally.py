@@ -1,0 +1,54 @@
+"""Counts what readers mend or pass over, so that nothing is dropped in silence.
+
+A reader gets a :class:`Tally` and tells it of every odd record. The policy (are bad records errors, are
+warnings errors) is the tally's, not the reader's.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+from wordkit.errors import DataError, DataWarning
+
+
+class Tally:
+    """Policy and counter for odd records.
+
+    Args:
+        skip_invalid: bad records are counted and passed over instead of raised.
+        strict: warnings are raised as errors.
+
+    ``counts`` maps a kind ("duplicate word") to how often it was seen, ``first`` to its first error.
+    """
+
+    def __init__(self, *, skip_invalid: bool = False, strict: bool = False) -> None:
+        self.skip_invalid, self.strict = skip_invalid, strict
+        self.counts: dict[str, int] = {}
+        self.first: dict[str, DataError] = {}
+
+    def _count(self, kind: str, error: DataError, times: int) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + times
+        self.first.setdefault(kind, error)
+
+    def invalid(self, error: DataError, kind: str = "invalid record") -> None:
+        """A record that cannot be used: raised, or counted and passed over with ``skip_invalid``."""
+        if not self.skip_invalid:
+            raise error
+        self._count(kind + " skipped", error, 1)
+
+    def warn(self, kind: str, error: DataError, times: int = 1) -> None:
+        """Something mended that the user should know of: counted, or raised with ``strict``."""
+        if self.strict:
+            raise error
+        self._count(kind, error, times)
+
+    def lines(self) -> Iterator[str]:
+        """One line a kind: how often, and where it was seen first."""
+        for kind, count in self.counts.items():
+            yield f"{self.first[kind]} ({count} x {kind})" if count > 1 else f"{self.first[kind]} ({kind})"
+
+    def emit(self) -> None:
+        """Issue what was counted as Python warnings, once a kind; for use as a library."""
+        for line in self.lines():
+            warnings.warn(line, DataWarning, stacklevel=3)
