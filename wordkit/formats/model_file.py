@@ -1,0 +1,127 @@
+"""Model files: one ``.npz`` of plain arrays with a JSON header, no pickled object in it.
+
+The header always holds ``format``, ``format_version``, ``kind`` (what sort of model), ``wordkit_version``; the command line
+adds the command, its parameters, seed, signature and inputs. Equal models give equal bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from wordkit import __version__
+from wordkit.errors import DataError, WordkitError
+from wordkit.formats.opening import Input, open_output, seekable
+
+FORMAT, FORMAT_VERSION = "wordkit-model", 1
+_EXPECTED = "a wordkit model file"
+
+
+def pack_words(words: list[str]) -> np.ndarray:
+    """Words as one uint8 array of UTF-8, a line feed after each (words never hold one)."""
+    text = "".join([word + "\n" for word in words])
+    if text.count("\n") != len(words):
+        bad = next(word for word in words if "\n" in word)
+        raise ValueError(f"a word holds a line feed: {bad!r}")
+    return np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
+
+
+def unpack_words(packed: np.ndarray) -> list[str]:
+    """Inverse of :func:`pack_words`."""
+    return packed.tobytes().decode("utf-8").split("\n")[:-1]
+
+
+def write_model(
+    path: str | os.PathLike[str], kind: str, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]
+) -> None:
+    """Write a model whole or not at all; arrays are streamed, not copied.
+
+    Args:
+        kind: what reads it back, for example ``rpa``.
+        arrays: name to array; object arrays are refused.
+        header: JSON values beside the fixed keys.
+    """
+    fixed = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": kind, "wordkit_version": __version__}
+    text = json.dumps({**fixed, **header}, ensure_ascii=False, indent=1, allow_nan=False)
+    with open_output(path) as out, zipfile.ZipFile(_Forward(out), "w", zipfile.ZIP_STORED) as archive:
+        for name, array in [("header", np.array(text)), *arrays.items()]:
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+class _Forward(io.RawIOBase):
+    """A stream that zipfile takes for one that cannot seek, so that pipes and compressors can follow."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._stream.write(data)
+        return memoryview(data).nbytes
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+@contextlib.contextmanager
+def _archive(path: str | os.PathLike[str]) -> Iterator[tuple[str, Any]]:
+    with Input(path) as source:
+        try:
+            with np.load(seekable(source), allow_pickle=False) as archive:
+                if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive.files:
+                    raise ValueError("no header")
+                yield source.name, archive
+        except (ValueError, zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, zlib.error) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise DataError(source.name, None, "is not a model file, or is damaged", _EXPECTED) from None
+
+
+def _checked_header(name: str, archive: Any) -> dict[str, Any]:
+    header = json.loads(str(archive["header"]))
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError("foreign header")
+    version = header.get("format_version")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise WordkitError(
+            f"{name}: model format {version} (written by wordkit {header.get('wordkit_version')}) is newer than this wordkit "
+            f"{__version__}, which reads up to format {FORMAT_VERSION}"
+        )
+    return header
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The JSON header of a model file."""
+    with _archive(path) as (name, archive):
+        return _checked_header(name, archive)
+
+
+def read_model(
+    path: str | os.PathLike[str], kinds: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a model file.
+
+    Args:
+        kinds: accepted kinds with the words for them (``{"rpa": "a classifier"}``); any kind when None.
+
+    Raises:
+        DataError: not a model file, a damaged one, or a model of another kind.
+        WordkitError: written in a newer format than this version reads.
+    """
+    with _archive(path) as (name, archive):
+        header = _checked_header(name, archive)
+        kind = header.get("kind")
+        if kinds is not None and kind not in kinds:
+            raise DataError(name, None, f"this is a model of kind {kind!r}", " or ".join(sorted(set(kinds.values()))))
+        return header, {key: archive[key] for key in archive.files if key != "header"}
