@@ -6,6 +6,7 @@ so that one thread and many give the same bits.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +16,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+@functools.cache
 def available_threads() -> int:
-    """Processors this process may use; fewer where OMP_NUM_THREADS says so."""
+    """Processors this process may use; fewer where OMP_NUM_THREADS says so (as it stood at the first call)."""
     try:
         processors = len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system

@@ -97,10 +97,9 @@ def _terminate(number: int, frame: object) -> None:
 def _blas_on_one_thread() -> None:
     from wordkit.parallel import available_threads
 
-    threads = available_threads()  # reads OMP_NUM_THREADS before it is changed
+    available_threads()  # remembers OMP_NUM_THREADS before it is changed
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
         os.environ[name] = "1"
-    os.environ["WORDKIT_THREADS"] = str(threads)
 
 
 def _say(text: str) -> None:
