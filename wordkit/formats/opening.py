@@ -82,6 +82,8 @@ class Input:
                 raw = self._raw = open(self.path, "rb", buffering=1 << 16)  # noqa: SIM115
                 suffix = compression_of(self.path)
             self._stream = self._decompressed(raw, suffix)
+            # A pipe's bytes are taken as they come, so that a filter answers before its input ends.
+            self._read = self._stream.read1 if self._stream is sys.stdin.buffer else self._stream.read  # type: ignore[union-attr]
         except OSError as error:
             raise _os_error(self.name, error) from None
 
@@ -99,7 +101,7 @@ class Input:
     def read(self, size: int = -1) -> bytes:
         """Up to ``size`` bytes, all that is left for -1; empty at the end."""
         try:
-            data = self._stream.read(size)
+            data = self._read(size)
         except EOFError:
             raise DataError(self.name, None, "compressed file is incomplete") from None
         except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:

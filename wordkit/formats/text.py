@@ -20,6 +20,12 @@ class TypeTable:
     """
 
     def __init__(self) -> None:
+        self.generation = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all types; numbers begin anew, and a :class:`TypeMap` of this table notices."""
+        self.generation += 1
         self._slots = np.full(1 << 12, -1, dtype=np.int32)
         self._hashes = np.empty(1 << 11, dtype=np.uint32)
         self._offsets = np.zeros((1 << 11) + 1, dtype=np.int64)
@@ -93,9 +99,11 @@ class TypeMap:
 
     def __init__(self, types: TypeTable, numbers: Callable[[list[str]], Iterable[int]]) -> None:
         self._types, self._numbers = types, numbers
-        self._map = np.empty(0, dtype=np.int32)
+        self._generation = 0
 
     def __call__(self, ids: np.ndarray) -> np.ndarray:
+        if self._generation != self._types.generation:
+            self._generation, self._map = self._types.generation, np.empty(0, dtype=np.int32)
         if len(self._types) > len(self._map):
             new = np.fromiter(self._numbers(self._types.words(len(self._map))), dtype=np.int32)
             self._map = np.concatenate([self._map, new])

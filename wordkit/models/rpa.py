@@ -217,9 +217,9 @@ class RPAClassifier(Estimator):
         self._sums[:] = 0
         record = {
             "epoch": self.n_iter_,
-            "loss": loss / problems,
+            "loss": float(loss / problems),
             "updates": int(steps),
-            "inner_iterations": inner / steps if steps else 0.0,
+            "inner_iterations": float(inner / steps) if steps else 0.0,
         }
         self.history_.append(record)
         monitor.epoch(record)
