@@ -14,6 +14,8 @@ Phi is stored word-major (p x k): a word's vector is one row.
 
 Updates of the embedding: FIXED (Phi stays: plain PA-II), COORDINATE (each block is solved exactly around w_t, Phi_t),
 PRINTED (each inner step starts from the current iterate, as Algorithm 1 is printed), JOINT (the optimum of (5) itself).
+With averaging, beside the weights stands the sum of every change times the number of documents before it; weights minus
+that sum over the number of all documents are the mean of the weights after each document (Collins' averaged perceptron).
 Normalizations divide x by |Phi_t x| (DOCUMENT; the one-hot part by |x|), by |x| (INPUT) or not at all (NONE).
 """
 
@@ -252,7 +254,8 @@ def check_rows(values, indices, indptr, Py_ssize_t n_features):
 def train_pass(
     const real[::1] values, const int32_t[::1] indices, const int64_t[::1] indptr, const int64_t[::1] order,
     const int32_t[::1] targets, int32_t first_class, const double[:, ::1] C, double lam, int update, int iterations,
-    int normalize, real[:, ::1] phi, real[:, ::1] w, real[:, ::1] one_hot, real[::1] scratch, double[::1] sums,
+    int normalize, real[:, :, ::1] phi, real[:, :, ::1] w, real[:, :, ::1] one_hot, double before, real[::1] scratch,
+    double[::1] sums,
 ):
     """Steps over the documents in ``order`` for the m classes that share one embedding.
 
@@ -261,20 +264,22 @@ def train_pass(
         order: documents to visit, in this order.
         targets: class number of each document; class ``first_class + c`` is row c of w.
         C: (m, 2), aggressiveness of class c against its negative and positive examples.
-        phi: (p, k), embedding; ``k`` may be 0. Updated in place unless ``update`` is FIXED.
-        w: (m, k), weights of the embedded part, updated in place.
-        one_hot: (p, m), weights of the one-hot part, updated in place; (0, m) for none.
-        scratch: 3 k cells.
+        phi: (a, p, k), embedding, k may be 0; w: (a, m, k), weights of the embedded part; one_hot: (a, p, m), weights of the
+            one-hot part, or (a, 0, m). The first plane is updated in place (phi's not with FIXED); a second plane, if a = 2,
+            takes the changes times the number of documents before them.
+        before: documents done before this call, for the second plane.
+        scratch: 4 k cells.
         sums: 3 cells that are added to: losses before the steps, steps made, inner iterations.
 
     Returns:
         Number of documents done; fewer than ``len(order)`` when a number was not finite at the next one.
     """
-    cdef Py_ssize_t k = phi.shape[1], p = phi.shape[0], m = w.shape[0], n_docs = order.shape[0]
+    cdef Py_ssize_t planes = phi.shape[0], p = phi.shape[1], k = phi.shape[2], m = w.shape[1], n_docs = order.shape[0]
     cdef Py_ssize_t i, j, c, n, doc = 0, done = 0
-    cdef bint embedded = k > 0, sparse = one_hot.shape[0] > 0, moved, finite = True
+    cdef bint embedded = k > 0, sparse = one_hot.shape[1] > 0, averaging = planes == 2, moved, finite = True
     cdef double gram[3]
     cdef double x_scale, o_scale, s, y, m0
+    cdef real change
     cdef Gram g
     cdef Plane a
     cdef const int32_t* index
@@ -282,10 +287,13 @@ def train_pass(
     cdef real *v = NULL
     cdef real *u = NULL
     cdef real *total = NULL
-    if w.shape[1] != k or C.shape[0] != m or C.shape[1] != 2 or one_hot.shape[1] != m or sums.shape[0] < 3:
+    cdef real *spare = NULL
+    if w.shape[2] != k or C.shape[0] != m or C.shape[1] != 2 or one_hot.shape[2] != m or sums.shape[0] < 3:
         raise ValueError("shapes of the weights do not agree")
-    if (sparse and embedded and one_hot.shape[0] != p) or scratch.shape[0] < 3 * k:
+    if (sparse and embedded and one_hot.shape[1] != p) or scratch.shape[0] < 4 * k:
         raise ValueError("shapes of the weights do not agree")
+    if not 1 <= planes <= 2 or w.shape[0] != planes or one_hot.shape[0] != planes:
+        raise ValueError("weights have one plane, or two of them with averaging")
     if targets.shape[0] != indptr.shape[0] - 1 or update not in UPDATES.values() or iterations < 1 or not lam > 0:
         raise ValueError("targets, update, iterations or lam are out of range")
     for i in range(n_docs):
@@ -296,12 +304,14 @@ def train_pass(
     if embedded:
         v = &scratch[0]
         u = v + k
-        total = u + k
+        total = v + 2 * k
+        spare = v + 3 * k
     with nogil:
         for i in range(n_docs):
             doc = order[i]
             n = indptr[doc + 1] - indptr[doc]
             if n == 0:
+                before += 1
                 done += 1
                 continue
             index = &indices[indptr[doc]]
@@ -309,19 +319,19 @@ def train_pass(
             s = squared_length(x, n)
             gram[0] = gram[1] = gram[2] = 0
             if embedded:
-                gather(&phi[0, 0], index, x, n, k, v)
-                gram_of(&w[0, 0], v, k, gram)
+                gather(&phi[0, 0, 0], index, x, n, k, v)
+                gram_of(&w[0, 0, 0], v, k, gram)
             scales(gram[2], s, normalize, &x_scale, &o_scale)
             moved = False
             for c in range(m):
                 if embedded and c > 0:
-                    gram_of(&w[c, 0], v, k, gram)
+                    gram_of(&w[0, c, 0], v, k, gram)
                 g.ww = gram[0]
                 g.wv = gram[1] * x_scale
                 g.vv = gram[2] * x_scale * x_scale
                 g.s = s * x_scale * x_scale if embedded else 0
                 g.so = s * o_scale * o_scale if sparse else 0
-                g.b = o_scale * one_hot_score(&one_hot[0, 0], index, x, n, m, c) if sparse else 0
+                g.b = o_scale * one_hot_score(&one_hot[0, 0, 0], index, x, n, m, c) if sparse else 0
                 y = 1 if targets[doc] == first_class + c else -1
                 m0 = y * (g.wv + g.b)
                 if not isfinite(m0):
@@ -334,25 +344,31 @@ def train_pass(
                 sums[2] += solve(&g, &a, y, C[c, 1 if y > 0 else 0], lam, update, iterations)
                 if sparse:
                     for j in range(n):
-                        one_hot[index[j], c] += <real>(a.beta * o_scale * x[j])
+                        change = <real>(a.beta * o_scale * x[j])
+                        one_hot[0, index[j], c] += change
+                        if averaging:
+                            one_hot[1, index[j], c] += <real>(before * change)
                 if embedded:
                     if update != FIXED:
-                        mix(a.r * x_scale, &w[c, 0], a.t * x_scale * x_scale, v, k, u)
-                    mix(a.p, &w[c, 0], a.q * x_scale, v, k, &w[c, 0])
+                        mix(a.r * x_scale, &w[0, c, 0], a.t * x_scale * x_scale, v, k, u)
+                    if averaging:
+                        mix(a.p - 1, &w[0, c, 0], a.q * x_scale, v, k, spare)
+                        mix(1, &w[1, c, 0], before, spare, k, &w[1, c, 0])
+                    mix(a.p, &w[0, c, 0], a.q * x_scale, v, k, &w[0, c, 0])
                     if update != FIXED:
-                        if m == 1:
-                            scatter(&phi[0, 0], index, x, n, k, u)
-                        else:  # the next class sees the moved embedding; the rows are written once
-                            if moved:
-                                mix(1, total, 1, u, k, total)
-                            else:
-                                mix(1, u, 0, u, k, total)
+                        # The next class sees the moved embedding; the rows are written once a document.
+                        mix(1, u, 1 if moved else 0, total if moved else u, k, total)
+                        if c + 1 < m:
                             mix(1, v, s, u, k, v)
-                            moved = True
+                        moved = True
             if not finite:
                 break
             if moved:
-                scatter(&phi[0, 0], index, x, n, k, total)
+                scatter(&phi[0, 0, 0], index, x, n, k, total)
+                if averaging:
+                    mix(before, total, 0, total, k, spare)
+                    scatter(&phi[1, 0, 0], index, x, n, k, spare)
+            before += 1
             done += 1
     return done
 

@@ -6,7 +6,7 @@ what it was told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import MutableMapping
 from typing import Any
 
 
@@ -25,5 +25,5 @@ class Monitor:
     def advance(self, done: int) -> None:
         """``done`` more units are done."""
 
-    def epoch(self, record: Mapping[str, Any]) -> None:
-        """An epoch has ended; ``record`` holds ``epoch`` and its numbers."""
+    def epoch(self, record: MutableMapping[str, Any]) -> None:
+        """An epoch has ended; ``record`` holds ``epoch`` and its numbers, and may be given more: it becomes the history."""

@@ -36,20 +36,21 @@ def case(seed, k, m, sparse, n=12, p=9, classes=3):
     return X, random.integers(0, classes, n).astype(np.int32), Phi, W, O, C
 
 
-def run(X, targets, Phi, W, O, C, update, iterations, normalize, dtype=np.float64, lam=0.3):
+def run(X, targets, Phi, W, O, C, update, iterations, normalize, dtype=np.float64, lam=0.3, average=False):
     values, indices, indptr = csr(X, dtype)
     p = X.shape[1]
     rpa_step.check_rows(values, indices, indptr, p)
-    phi = np.array(Phi.T, dtype=dtype, order="C")
-    w = np.array(W, dtype=dtype, order="C")
-    one_hot = np.array(O.T, dtype=dtype, order="C")
-    scratch, sums = np.zeros(3 * Phi.shape[0], dtype), np.zeros(3)
+    planes = np.zeros((2 if average else 1, 1, 1))
+    planes[0] = 1
+    phi, w, one_hot = ((A * planes).astype(dtype, order="C") for A in (Phi.T, W, O.T))
+    scratch, sums = np.zeros(4 * Phi.shape[0], dtype), np.zeros(3)
     order = np.arange(len(X))
     done = rpa_step.train_pass(
         values, indices, indptr, order, targets, 0, C, lam, rpa_step.UPDATES[update], iterations,
-        rpa_step.NORMALIZATIONS[normalize], phi, w, one_hot, scratch, sums,
+        rpa_step.NORMALIZATIONS[normalize], phi, w, one_hot, 0, scratch, sums,
     )  # fmt: skip
     assert done == len(X)
+    phi, w, one_hot = (A[0] - A[1] / len(X) if average else A[0] for A in (phi, w, one_hot))
     out = np.full((len(X), len(W)), np.nan)
     rpa_step.score_rows(
         values, indices, indptr, 0, len(X), rpa_step.NORMALIZATIONS[normalize], phi, w, one_hot, scratch, out
@@ -68,6 +69,18 @@ def test_pass_equals_the_printed_equations(update, normalize, k, m, sparse):
         for a, b in zip(mine, theirs, strict=False):
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(mine[3], twin.scores(X, normalize, *theirs), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(("k", "m", "sparse"), [(4, 1, True), (5, 2, True), (0, 3, True)])
+def test_averages_are_means_over_documents(k, m, sparse):
+    X, targets, Phi, W, O, C = case(3, k, m, sparse)
+    mine = run(X, targets, Phi, W, O, C, "coordinate", 50, "document", average=True)
+    states = [
+        twin.train_pass(X[:n], targets[:n], range(m), C, 0.3, "coordinate", 50, "document", Phi, W, O)
+        for n in range(1, len(X) + 1)
+    ]
+    for a, *b in zip(mine, *states, strict=False):
+        np.testing.assert_allclose(a, np.mean(b, axis=0), rtol=1e-9, atol=1e-10)
 
 
 def test_single_precision_follows_double():

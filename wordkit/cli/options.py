@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-from wordkit.errors import WordkitError
-
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -102,10 +100,3 @@ def not_standard_output(path: str | None, what: str) -> None:
     """Binary results do not go to a terminal or into a text pipe."""
     if path == "-":
         raise click.UsageError(f"{what} cannot be written to standard output")
-
-
-def no_none(value: Any, error: str) -> Any:
-    """The value, unless it is missing."""
-    if value is None:
-        raise WordkitError(error)
-    return value

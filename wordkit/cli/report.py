@@ -7,7 +7,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import IO, Any
 
 import click
@@ -107,9 +107,17 @@ def print_json(value: Mapping[str, Any]) -> None:
 class ProgressMonitor(Monitor):
     """Progress bar on a terminal, a plain line every ten seconds elsewhere, nothing with ``--quiet``; a JSON log by option."""
 
-    def __init__(self, description: str, *, log: IO[str] | None = None) -> None:
-        self.description, self.log = description, log
-        self.on_epoch = lambda: None
+    def __init__(
+        self,
+        description: str,
+        *,
+        log: IO[str] | None = None,
+        decorate: Callable[[], Mapping[str, Any]] = dict,
+    ) -> None:
+        """``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each."""
+        self.description, self.log, self.decorate = description, log, decorate
+        self.on_epoch: Callable[[], None] = lambda: None
+        self._born = time.monotonic()
         self._bar: Any = None
         self._unit, self._total, self._done = "", 0, 0
         self._started = self._last = time.monotonic()
@@ -138,9 +146,11 @@ class ProgressMonitor(Monitor):
                 f"{self.description}: {self._done} of {self._total} {self._unit}, {rate:.0f}/s, about {left:.0f} s left"
             )
 
-    def epoch(self, record: Mapping[str, Any]) -> None:
+    def epoch(self, record: MutableMapping[str, Any]) -> None:
+        record.update(self.decorate())
         if self.log is not None:
-            self.log.write(json.dumps(dict(record), allow_nan=False) + "\n")
+            seconds = round(time.monotonic() - self._born, 3)
+            self.log.write(json.dumps({**record, "seconds": seconds}, allow_nan=False) + "\n")
             self.log.flush()
         if _flag("verbose"):
             message(f"{self.description}: " + ", ".join(f"{key} {_number(value)}" for key, value in record.items()))

@@ -110,6 +110,10 @@ class BagOfWords:
             words = [word.lower() for word in words]
         return [self._index.get(word, _UNKNOWN) for word in words]
 
+    def vocabulary_numbers(self, words: list[str]) -> list[int]:
+        """Feature number of each word as the vocabulary spells it; KeyError for a word that is not in it."""
+        return [self._index[word] for word in words]
+
     def transform(self, documents: Documents, features_of: TypeMap) -> scipy.sparse.csr_array:
         """0-1 rows (float32) of documents; ``features_of`` maps their type ids through :meth:`numbers`."""
         ids = features_of(documents.ids)

@@ -42,6 +42,8 @@ class RPAClassifier(Estimator):
         embedding: one matrix a class (the paper's) or one ``shared`` by all.
         normalize: ``document`` divides x by |Phi_t x|, ``input`` by |x|.
         concat_onehot: one-hot weights beside the embedded ones.
+        average: classify with the mean of the weights over all documents seen, which steadies the result; training then
+            keeps twice the memory, and scoring makes the means once.
         shuffle: visit documents in a new seeded order each epoch.
 
     Attributes:
@@ -54,13 +56,32 @@ class RPAClassifier(Estimator):
     def __init__(
         self, *, algorithm: str = "rpa", dim: int = 100, vectors: np.ndarray | None = None, update: str = "coordinate",
         C: float = 1.0, lam: float = 0.01, epochs: int = 10, inner_iterations: int = 50, class_weight: str = "balanced",
-        embedding: str = "per-class", normalize: str = "document", concat_onehot: bool = False, shuffle: bool = True,
+        embedding: str = "per-class", normalize: str = "document", concat_onehot: bool = False, average: bool = False, shuffle: bool = True,
         seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
         self.algorithm, self.dim, self.vectors, self.update, self.C, self.lam = algorithm, dim, vectors, update, C, lam
         self.epochs, self.inner_iterations, self.class_weight = epochs, inner_iterations, class_weight
         self.embedding, self.normalize, self.concat_onehot = embedding, normalize, concat_onehot
-        self.shuffle, self.seed, self.threads = shuffle, seed, threads
+        self.average, self.shuffle, self.seed, self.threads = average, shuffle, seed, threads
+
+    # Weights that classify: the current ones, or their means. (g, features, k), (g, m, k), (g, features or 0, m).
+
+    @property
+    def embedding_(self) -> np.ndarray:
+        return self._classifying(self._phi)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        return self._classifying(self._w)
+
+    @property
+    def onehot_coef_(self) -> np.ndarray:
+        return self._classifying(self._one_hot)
+
+    def _classifying(self, weights: np.ndarray) -> np.ndarray:
+        if weights.shape[1] == 1:
+            return weights[:, 0]
+        return weights[:, 0] - weights[:, 1] / np.float32(max(self.n_seen_, 1))
 
     # --- fitting ---------------------------------------------------------------------------------------------------
 
@@ -84,7 +105,7 @@ class RPAClassifier(Estimator):
 
     def resume(self, X: Any, y: Any, *, monitor: Monitor | None = None) -> RPAClassifier:
         """Go on with an interrupted or loaded fit on the same data, up to ``epochs`` passes in all."""
-        self._check_fitted("coef_")
+        self._check_fitted("_w")
         rows = as_rows(X, self.n_features_in_)
         targets = self._targets(_labels(y, rows.shape[0]))
         monitor = monitor or Monitor()
@@ -101,7 +122,7 @@ class RPAClassifier(Estimator):
         self._check_parameters()
         rows = as_rows(X, getattr(self, "n_features_in_", None))
         labels = _labels(y, rows.shape[0])
-        if not hasattr(self, "coef_"):
+        if not hasattr(self, "_w"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             self._begin(np.unique(np.asarray(classes)), rows.shape[1])
@@ -111,6 +132,29 @@ class RPAClassifier(Estimator):
         self.class_counts_ = self.class_counts_ + np.bincount(targets, minlength=len(self.classes_))
         self._epoch(rows, targets, Monitor())
         return self
+
+    def widen(self, vectors: np.ndarray) -> None:
+        """Append features whose embedding starts at ``vectors`` (new features, k); their one-hot weights start at 0."""
+        groups, planes, n, k = self._phi.shape
+        more = len(vectors)
+        phi = np.zeros((groups, planes, n + more, k), dtype=np.float32)
+        phi[:, :, :n], phi[:, 0, n:] = self._phi, vectors
+        one_hot = np.zeros((more if self._one_hot.shape[2] else 0, self._one_hot.shape[3]), dtype=np.float32)
+        one_hot = np.broadcast_to(one_hot, (groups, planes, *one_hot.shape))
+        self._phi, self._one_hot = phi, np.concatenate([self._one_hot, one_hot], axis=2)
+        self.n_features_in_ = n + more
+        self._means = None
+
+    def continue_on(self, X: Any, y: Any, *, monitor: Monitor | None = None) -> RPAClassifier:
+        """``epochs`` more passes, over other data than before; labels must be among ``classes_``."""
+        self._check_fitted("_w")
+        self._check_parameters()
+        rows = as_rows(X, self.n_features_in_)
+        labels = _labels(y, rows.shape[0])
+        self.class_counts_ = self.class_counts_ + np.bincount(self._targets(labels), minlength=len(self.classes_))
+        self.n_iter_, self.position_, self.history_ = 0, 0, []
+        self._sums[:] = 0
+        return self.resume(rows, labels, monitor=monitor)
 
     def _check_parameters(self) -> None:
         one_of("algorithm", self.algorithm, ALGORITHMS)
@@ -134,13 +178,14 @@ class RPAClassifier(Estimator):
         base = self._initial_vectors(n_features)
         k = base.shape[1]
         self.classes_, self.n_features_in_ = classes, n_features
-        self.embedding_ = np.empty((groups, n_features, k), dtype=np.float32)
-        self.embedding_[:] = base
-        self.coef_ = np.zeros((groups, m, k), dtype=np.float32)
+        planes = 2 if self.average else 1
+        self._phi = np.zeros((groups, planes, n_features, k), dtype=np.float32)
+        self._phi[:, 0] = base
+        self._w = np.zeros((groups, planes, m, k), dtype=np.float32)
         one_hot = self.concat_onehot or self.algorithm == "pa-onehot"
-        self.onehot_coef_ = np.zeros((groups, n_features if one_hot else 0, m), dtype=np.float32)
+        self._one_hot = np.zeros((groups, planes, n_features if one_hot else 0, m), dtype=np.float32)
         self.class_counts_ = np.zeros(len(classes), dtype=np.int64)
-        self.n_iter_, self.position_ = 0, 0
+        self.n_iter_, self.position_, self.n_seen_ = 0, 0, 0
         self.history_: list[dict[str, Any]] = []
         self._sums = np.zeros((groups, 3))
 
@@ -183,20 +228,21 @@ class RPAClassifier(Estimator):
 
     def _epoch(self, rows: scipy.sparse.csr_array, targets: np.ndarray, monitor: Monitor) -> None:
         """One pass over the rows, or the rest of an interrupted one; classes go side by side."""
-        groups, m, k = self.coef_.shape
+        groups, _, m, k = self._w.shape
         matrix = row_arrays(rows)
         rpa_step.check_rows(*matrix, self.n_features_in_)
+        self._means = None
         order, costs = self._order(rows.shape[0]), self._costs()
         update = rpa_step.UPDATES[self.update if self.algorithm == "rpa" else "fixed"]
         normalize = rpa_step.NORMALIZATIONS[self.normalize]
-        scratch = np.empty((groups, 3 * k), dtype=np.float32)
+        scratch = np.empty((groups, 4 * k), dtype=np.float32)
 
         def one_group(group: int) -> int:
             first = self._first_class(group)
             return rpa_step.train_pass(
                 *matrix, chunk, targets, first, costs[first : first + m], float(self.lam),
-                update, int(self.inner_iterations), normalize, self.embedding_[group], self.coef_[group],
-                self.onehot_coef_[group], scratch[group], self._sums[group],
+                update, int(self.inner_iterations), normalize, self._phi[group], self._w[group], self._one_hot[group],
+                float(self.n_seen_), scratch[group], self._sums[group],
             )  # fmt: skip
 
         while self.position_ < len(order):
@@ -207,8 +253,9 @@ class RPAClassifier(Estimator):
             if done < len(chunk):
                 raise self._overflow(self.position_ + done)
             self.position_ += len(chunk)
+            self.n_seen_ += len(chunk)
             monitor.advance(len(chunk))
-        if not (np.isfinite(self.coef_).all() and np.isfinite(self.onehot_coef_).all()):
+        if not (np.isfinite(self._w).all() and np.isfinite(self._one_hot).all()):
             raise self._overflow(self.position_)
         loss, steps, inner = self._sums.sum(axis=0)
         problems = groups * m * len(order)
@@ -233,7 +280,10 @@ class RPAClassifier(Estimator):
     # --- prediction ------------------------------------------------------------------------------------------------
 
     def _scores(self, rows: scipy.sparse.csr_array) -> np.ndarray:
-        groups, m, k = self.coef_.shape
+        groups, _, m, k = self._w.shape
+        if getattr(self, "_means", None) is None:  # made once, since a stream is scored in many blocks
+            self._means = (self.embedding_, self.coef_, self.onehot_coef_)
+        embedding, coef, one_hot = self._means
         n = rows.shape[0]
         matrix = row_arrays(rows)
         rpa_step.check_rows(*matrix, self.n_features_in_)
@@ -243,8 +293,8 @@ class RPAClassifier(Estimator):
         def block(task: tuple[int, int]) -> None:
             group, low = task
             rpa_step.score_rows(
-                *matrix, low, min(low + _ROWS, n), normalize, self.embedding_[group],
-                self.coef_[group], self.onehot_coef_[group], np.empty(k, dtype=np.float32), scores[group],
+                *matrix, low, min(low + _ROWS, n), normalize, embedding[group],
+                coef[group], one_hot[group], np.empty(k, dtype=np.float32), scores[group],
             )  # fmt: skip
 
         map_blocks(block, [(g, low) for g in range(groups) for low in range(0, n, _ROWS)], int(self.threads))
@@ -255,7 +305,7 @@ class RPAClassifier(Estimator):
 
         A document without any known feature has margins of exactly 0.
         """
-        self._check_fitted("coef_")
+        self._check_fitted("_w")
         scores = self._scores(as_rows(X, self.n_features_in_))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -273,7 +323,7 @@ class RPAClassifier(Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row (n)."""
-        self._check_fitted("coef_")
+        self._check_fitted("_w")
         rows = as_rows(X, self.n_features_in_)
         return self.classes_[self.best_classes(rows, self.class_scores(rows))]
 
@@ -283,37 +333,40 @@ class RPAClassifier(Estimator):
 
     def word_vectors(self) -> np.ndarray:
         """Re-embedded vectors, (features, k), the classes' matrices side by side where each has its own (features, g k)."""
-        self._check_fitted("coef_")
-        groups, n, k = self.embedding_.shape
-        return self.embedding_[0] if groups == 1 else self.embedding_.transpose(1, 0, 2).reshape(n, groups * k)
+        self._check_fitted("_w")
+        embedding = self.embedding_
+        groups, n, k = embedding.shape
+        return embedding[0] if groups == 1 else embedding.transpose(1, 0, 2).reshape(n, groups * k)
 
     # --- state -----------------------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Arrays and JSON values that :meth:`from_state` takes. ``vectors`` and ``threads`` are not part of a model."""
-        self._check_fitted("coef_")
+        self._check_fitted("_w")
         arrays = {
-            "embedding": self.embedding_,
-            "coef": self.coef_,
-            "onehot_coef": self.onehot_coef_,
+            "phi": self._phi,
+            "w": self._w,
+            "one_hot": self._one_hot,
             "classes": np.asarray(self.classes_),
             "class_counts": self.class_counts_,
             "epoch_sums": self._sums,
         }
         parameters = {key: value for key, value in self.get_params().items() if key not in ("vectors", "threads")}
         return arrays, {
-            "classifier": parameters, "epochs_done": self.n_iter_, "position": self.position_, "history": self.history_,
+            "classifier": parameters, "epochs_done": self.n_iter_, "position": self.position_,
+            "documents_seen": self.n_seen_, "history": self.history_,
         }  # fmt: skip
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> RPAClassifier:
         """Inverse of :meth:`state`."""
         model = cls(**values["classifier"])
-        model.embedding_, model.coef_ = arrays["embedding"], arrays["coef"]
-        model.onehot_coef_, model._sums = arrays["onehot_coef"], arrays["epoch_sums"]
+        model._phi, model._w, model._one_hot = arrays["phi"], arrays["w"], arrays["one_hot"]
+        model._sums = arrays["epoch_sums"]
         model.classes_, model.class_counts_ = arrays["classes"], arrays["class_counts"]
-        model.n_features_in_ = model.embedding_.shape[1]
-        model.n_iter_, model.position_, model.history_ = values["epochs_done"], values["position"], values["history"]
+        model.n_features_in_ = model._phi.shape[2]
+        model.n_iter_, model.position_ = values["epochs_done"], values["position"]
+        model.n_seen_, model.history_ = values["documents_seen"], values["history"]
         return model
 
     def __sklearn_tags__(self) -> Any:

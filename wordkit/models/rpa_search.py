@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +52,7 @@ class _Scorer(Monitor):
     def stopping(self) -> bool:  # type: ignore[override]
         return self.parent.stopping
 
-    def epoch(self, record: Mapping[str, Any]) -> None:
+    def epoch(self, record: MutableMapping[str, Any]) -> None:
         if record["epoch"] in self.epochs and self.model is not None:
             self.accuracy[record["epoch"]] = self.model.score(self.rows, self.labels)
 
