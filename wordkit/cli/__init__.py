@@ -17,6 +17,8 @@ import click
 from wordkit import __version__
 from wordkit.errors import Interrupted, WordkitError
 
+COMPLETE_VARIABLE = "_WORDKIT_COMPLETE"
+
 # group -> command -> module under wordkit.cli and one line of help
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Train": {
@@ -115,6 +117,10 @@ def _drop_streams() -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 failure, 2 bad usage, 130 interrupted."""
     verbose = False
+    if instruction := os.environ.get(COMPLETE_VARIABLE):  # the shell asks for completions of a half-typed line
+        from click.shell_completion import shell_complete
+
+        return shell_complete(cli, {}, "wordkit", COMPLETE_VARIABLE, instruction)
     try:
         with cli.make_context("wordkit", list(sys.argv[1:] if arguments is None else arguments)) as context:
             verbose = bool(context.params.get("verbose"))

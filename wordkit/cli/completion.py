@@ -16,10 +16,10 @@ def command(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from wordkit.cli import cli
+    from wordkit.cli import COMPLETE_VARIABLE, cli
 
     completion = get_completion_class(shell)
     assert completion is not None  # click has these three
     # Class-level source: click's own bash check runs the shell, which a script file does not need.
-    values = completion(cli, {}, "wordkit", "_WORDKIT_COMPLETE")
+    values = completion(cli, {}, "wordkit", COMPLETE_VARIABLE)
     click.echo(values.source_template % values.source_vars())

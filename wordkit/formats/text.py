@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,12 @@ class TypeTable:
     """
 
     def __init__(self) -> None:
+        self.generation = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all types; numbers begin anew, and a :class:`TypeMap` of this table notices."""
+        self.generation += 1
         self._slots = np.full(1 << 12, -1, dtype=np.int32)
         self._hashes = np.empty(1 << 11, dtype=np.uint32)
         self._offsets = np.zeros((1 << 11) + 1, dtype=np.int64)
@@ -81,6 +87,27 @@ def _token_length(block: bytes, at: int) -> int:
     """Upper bound of the bytes of the token that begins at ``at``."""
     ends = [end for end in (block.find(c, at) for c in (b" ", b"\t", b"\n")) if end >= 0]
     return min(ends, default=len(block)) - at
+
+
+class TypeMap:
+    """A number for every type of a table, computed once a type: ``map(ids)`` gives them for ids.
+
+    Args:
+        types: the table; it may grow later.
+        numbers: gives the numbers (int) of a list of new types.
+    """
+
+    def __init__(self, types: TypeTable, numbers: Callable[[list[str]], Iterable[int]]) -> None:
+        self._types, self._numbers = types, numbers
+        self._generation = 0
+
+    def __call__(self, ids: np.ndarray) -> np.ndarray:
+        if self._generation != self._types.generation:
+            self._generation, self._map = self._types.generation, np.empty(0, dtype=np.int32)
+        if len(self._types) > len(self._map):
+            new = np.fromiter(self._numbers(self._types.words(len(self._map))), dtype=np.int32)
+            self._map = np.concatenate([self._map, new])
+        return self._map[ids]
 
 
 @dataclass
