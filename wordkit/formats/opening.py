@@ -70,6 +70,7 @@ class Input:
         self.size = 0
         self._hash = hashlib.sha256() if digest else None
         self._raw: BinaryIO | None = None
+        self._ahead = b""
         try:
             if self.path == "-":
                 buffered = sys.stdin.buffer
@@ -98,8 +99,27 @@ class Input:
             return _zstandard(self.name).ZstdDecompressor().stream_reader(raw, read_across_frames=True)
         return raw
 
+    def peek(self, size: int) -> bytes:
+        """The first ``size`` bytes not yet read (fewer only at the end), left for the next :meth:`read`."""
+        parts = [self._ahead]
+        missing = size - len(self._ahead)
+        while missing > 0 and (data := self._read(missing)):
+            parts.append(data)
+            missing -= len(data)
+        self._ahead = b"".join(parts)
+        return self._ahead[:size]
+
     def read(self, size: int = -1) -> bytes:
         """Up to ``size`` bytes, all that is left for -1; empty at the end."""
+        if not self._ahead or size == 0:
+            return self._read(size)
+        if size < 0:
+            data, self._ahead = self._ahead + self._read(-1), b""
+        else:
+            data, self._ahead = self._ahead[:size], self._ahead[size:]
+        return data
+
+    def _read(self, size: int) -> bytes:
         try:
             data = self._read(size)
         except EOFError:
@@ -307,7 +327,11 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def seekable(source: Input) -> IO[bytes]:
-    """The input as a stream that can seek: the file itself where it can, else its bytes in memory."""
+    """The whole input as a stream that can seek: the file itself where it can, else its bytes in memory.
+
+    Bytes that were only peeked at are part of it.
+    """
     if source._stream is source._raw and source._raw is not None and source._raw.seekable():
+        source._raw.seek(0)
         return source._raw
     return io.BytesIO(source.read())

@@ -1,0 +1,232 @@
+"""Nearest neighbours of word vectors, exactly, by blocked matrix products.
+
+Two passes. Products in float32 of a block of queries with a block of vectors find, for each query, every row whose score may be
+among the best, rounding allowed for; those few are scored again pair by pair in float64. So the result is that of a plain
+double loop, and depends neither on threads, nor on block sizes, nor on the other queries.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wordkit.parallel import map_blocks
+
+SIMILARITIES = ("cosine", "dot", "euclidean", "bhattacharyya")
+QUERY_BLOCK, ROW_BLOCK = 128, 2048
+# Outside these a float32 product of norms could overflow or lose digits: such vectors are scaled first.
+_SAFE_NORMS = (1e-12, 1e12)
+
+
+class Neighbors(NamedTuple):
+    """Result of :func:`nearest_neighbors`.
+
+    Attributes:
+        rows: int64 (queries, top): row numbers, best first, equal scores in file order; -1 where there are no more.
+        scores: float64 (queries, top): higher is nearer; nan beside a -1.
+        zero_vectors: how many vectors are zero (their cosine with anything is 0).
+        invalid_vectors: how many hold nan or inf; they are nobody's neighbours.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+    zero_vectors: int
+    invalid_vectors: int
+
+
+class _Scorer:
+    """Scores of one similarity. The approximate ones, of shape (queries, rows), are within ``slack`` of the exact ones."""
+
+    def __init__(self, vectors: np.ndarray, similarity: str) -> None:
+        if similarity not in SIMILARITIES:
+            raise ValueError(f"similarity is {similarity!r}, expected one of {', '.join(SIMILARITIES)}")
+        self.similarity = similarity
+        self.vectors = vectors
+        self.squares = np.empty(len(vectors))
+        for lo in range(0, len(vectors), ROW_BLOCK):
+            block = vectors[lo : lo + ROW_BLOCK].astype(np.float64)
+            self.squares[lo : lo + len(block)] = (block * block).sum(axis=1)
+            if similarity == "bhattacharyya" and (block < 0).any():
+                row = lo + int(np.argmax((block < 0).any(axis=1)))
+                raise ValueError(f"row {row} holds negative values: Bhattacharyya coefficients are of probabilities")
+        self.norms = np.sqrt(self.squares)
+        self.finite = np.isfinite(self.squares)
+        nonzero = self.norms[self.finite & (self.norms > 0)]
+        self.largest = float(nonzero.max(initial=0.0))
+        self.scaled = bool(nonzero.size) and not (_SAFE_NORMS[0] < nonzero.min() and self.largest < _SAFE_NORMS[1])
+        # Worst-case rounding of a float32 sum of dim products, and of the factors around it.
+        self.rounding = (vectors.shape[1] + 16) * float(np.finfo(np.float32).eps)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.inverse = np.where(self.norms > 0, 1.0 / self.norms, 0.0)
+
+    def prepared(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Left factors (float32) of the products for queries (float64), and each query's slack."""
+        norms = np.sqrt((queries * queries).sum(axis=1))
+        if self.similarity == "cosine":
+            return (queries / np.where(norms > 0, norms, 1.0)[:, None]).astype(np.float32), np.full(
+                len(queries), 2 * self.rounding
+            )
+        if self.similarity == "bhattacharyya":
+            roots = np.sqrt(queries)
+            sums = np.sqrt((roots * roots).sum(axis=1))
+            largest = self.largest * np.sqrt(self.vectors.shape[1])  # |x|_1 <= sqrt(dim) |x|_2
+            return roots.astype(np.float32), 2 * self.rounding * sums * np.sqrt(largest)
+        scale = norms * self.largest + (self.largest**2 if self.similarity == "euclidean" else 0.0)
+        tiny = float(np.finfo(np.float32).smallest_subnormal) * self.vectors.shape[1]  # products that underflow
+        return queries.astype(np.float32), 2 * self.rounding * scale + tiny
+
+    def approximate(self, left: np.ndarray, lo: int, hi: int, out: np.ndarray) -> np.ndarray:
+        """float32 (queries, hi - lo) in ``out``; for euclidean it is (|q|^2 - |q - v|^2) / 2, which orders alike."""
+        block = self.vectors[lo:hi]
+        with np.errstate(all="ignore"):
+            if self.similarity == "bhattacharyya":
+                block = np.sqrt(block)
+            elif self.similarity == "cosine" and self.scaled:
+                block = (block * self.inverse[lo:hi, None]).astype(np.float32)
+            scores = np.matmul(left, block.T, out=out)
+            if self.similarity == "cosine" and not self.scaled:
+                scores *= self.inverse[lo:hi].astype(np.float32)
+            elif self.similarity == "euclidean":
+                scores -= (self.squares[lo:hi] / 2).astype(np.float32)
+            if self.scaled:
+                scores[np.isnan(scores)] = np.inf  # overflow on both sides: only the exact pass can tell
+        if not self.finite[lo:hi].all():
+            scores[:, ~self.finite[lo:hi]] = -np.inf
+        return scores
+
+    def exact(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """float64 scores of one query (float64) with some rows, each as if it were the only one."""
+        scores = np.empty(len(rows))
+        norm = float(np.sqrt((query * query).sum()))
+        for lo in range(0, len(rows), ROW_BLOCK):
+            some = rows[lo : lo + ROW_BLOCK]
+            block = self.vectors[some].astype(np.float64)
+            if self.similarity == "euclidean":
+                part = -np.sqrt(((block - query) ** 2).sum(axis=1))
+            elif self.similarity == "bhattacharyya":
+                part = np.sqrt(block * query).sum(axis=1)
+            else:
+                part = (block * query).sum(axis=1)
+                if self.similarity == "cosine":
+                    product = norm * self.norms[some]
+                    part = np.divide(part, product, out=np.zeros(len(some)), where=product > 0).clip(-1.0, 1.0)
+            scores[lo : lo + len(some)] = part
+        return scores
+
+
+class _Candidates:
+    """For a block of queries: every row seen that may still be among the best, and the score to be beaten."""
+
+    def __init__(self, queries: int, top: int, slack: np.ndarray) -> None:
+        self.top, self.slack = top, slack.astype(np.float64)
+        self.patience = 4 * top + 64  # a floor is sought when so many have gathered
+        self.rows: list[np.ndarray] = [np.empty(0, dtype=np.int64) for _ in range(queries)]
+        self.scores: list[np.ndarray] = [np.empty(0, dtype=np.float32) for _ in range(queries)]
+        self.floor = np.full(queries, -np.finfo(np.float32).max, dtype=np.float32)
+
+    def add(self, scores: np.ndarray, lo: int) -> None:
+        """Take in the scores (queries, rows) of a block of rows from ``lo`` on."""
+        flat = np.flatnonzero((scores >= self.floor[:, None]).ravel())
+        query, column = np.divmod(flat, scores.shape[1])
+        bounds = np.searchsorted(query, np.arange(len(self.rows) + 1))
+        for i in np.flatnonzero(np.diff(bounds)):
+            columns = column[bounds[i] : bounds[i + 1]]
+            self.rows[i] = np.concatenate([self.rows[i], columns + lo])
+            self.scores[i] = np.concatenate([self.scores[i], scores[i, columns]])
+            if len(self.scores[i]) > self.patience:
+                self._raise_floor(i)
+
+    def left(self) -> list[np.ndarray]:
+        """Row numbers of each query's candidates, in file order."""
+        for i in range(len(self.rows)):
+            self._raise_floor(i)
+        return self.rows
+
+    def _raise_floor(self, i: int) -> None:
+        scores = self.scores[i]
+        if len(scores) <= self.top:
+            return
+        kth = float(np.partition(scores, len(scores) - self.top)[len(scores) - self.top])
+        # Both the k-th score and the rival's may be off by the slack; rounding to float32 must go down.
+        floor = np.nextafter(np.float32(kth - 2 * self.slack[i]), np.float32(-np.inf))
+        self.floor[i] = max(self.floor[i], floor)
+        keep = scores >= self.floor[i]
+        self.rows[i], self.scores[i] = self.rows[i][keep], scores[keep]
+
+
+def _queries(queries: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """(row numbers or None, query vectors)."""
+    queries = np.asarray(queries)
+    if queries.ndim == 1 and (queries.dtype.kind in "iu" or queries.size == 0):
+        rows = queries.astype(np.int64)
+        if rows.size and not (0 <= rows.min() and rows.max() < len(vectors)):
+            raise ValueError(f"a query row is outside 0 ... {len(vectors) - 1}")
+        return rows, vectors[rows]
+    if queries.ndim != 2 or queries.shape[1] != vectors.shape[1]:
+        raise ValueError(f"queries are {queries.shape}, expected row numbers or (queries, {vectors.shape[1]})")
+    with np.errstate(over="ignore"):
+        return None, queries.astype(np.float32)
+
+
+def nearest_neighbors(
+    queries: np.ndarray, vectors: np.ndarray, *, top: int = 10, similarity: str = "cosine", threads: int = 1
+) -> Neighbors:
+    """The ``top`` nearest rows of each query.
+
+    Args:
+        queries: row numbers (n,), each row then not its own neighbour; or vectors (n, dim), nothing left out.
+        vectors: (rows, dim), read as float32.
+        top: at least 1.
+        similarity: ``cosine`` (0 with a zero vector), ``dot``, ``euclidean`` (the score is minus the distance), or
+            ``bhattacharyya`` (sum of sqrt(p q), for rows of probabilities).
+        threads: the result does not depend on it.
+
+    Returns:
+        A :class:`Neighbors`.
+
+    Raises:
+        ValueError: shapes, an unknown similarity, a query that holds nan or inf, negative values for ``bhattacharyya``.
+    """
+    vectors = np.asarray(vectors, dtype=np.float32)
+    if vectors.ndim != 2 or vectors.shape[1] < 1 or top < 1:
+        raise ValueError(f"vectors are {vectors.shape} and top is {top}, expected (rows, dim) and at least 1")
+    own, wanted = _queries(queries, vectors)
+    scorer = _Scorer(vectors, similarity)
+    bad = ~np.isfinite(wanted).all(axis=1)
+    if bad.any():
+        raise ValueError(f"query {int(np.argmax(bad))} holds nan or inf")
+    if similarity == "bhattacharyya" and (wanted < 0).any():
+        raise ValueError("a query holds negative values: Bhattacharyya coefficients are of probabilities")
+
+    def search(start: int) -> tuple[np.ndarray, np.ndarray]:
+        some = slice(start, start + QUERY_BLOCK)
+        return _search(scorer, wanted[some].astype(np.float64), None if own is None else own[some], top)
+
+    parts = map_blocks(search, range(0, len(wanted), QUERY_BLOCK), threads)
+    rows = np.concatenate([part[0] for part in parts]) if parts else np.empty((0, top), dtype=np.int64)
+    scores = np.concatenate([part[1] for part in parts]) if parts else np.empty((0, top))
+    return Neighbors(rows, scores, int((scorer.squares == 0).sum()), int((~scorer.finite).sum()))
+
+
+def _search(scorer: _Scorer, queries: np.ndarray, own: np.ndarray | None, top: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and scores of one block of queries (float64)."""
+    left, slack = scorer.prepared(queries)
+    candidates = _Candidates(len(queries), top, slack)
+    total = len(scorer.vectors)
+    # One buffer for all blocks: fresh memory for each would cost as much as the products.
+    buffer = np.empty(len(queries) * ROW_BLOCK, dtype=np.float32)
+    for lo in range(0, total, ROW_BLOCK):
+        hi = min(lo + ROW_BLOCK, total)
+        out = buffer[: len(queries) * (hi - lo)].reshape(len(queries), hi - lo)
+        scores = scorer.approximate(left, lo, hi, out)
+        if own is not None:
+            inside = np.flatnonzero((own >= lo) & (own < hi))
+            scores[inside, own[inside] - lo] = -np.inf
+        candidates.add(scores, lo)
+    rows, scores = np.full((len(queries), top), -1, dtype=np.int64), np.full((len(queries), top), np.nan)
+    for i, found in enumerate(candidates.left()):
+        exact = scorer.exact(queries[i], found)
+        order = np.lexsort((found, -exact))[:top]
+        rows[i, : len(order)], scores[i, : len(order)] = found[order], exact[order]
+    return rows, scores
