@@ -45,5 +45,5 @@ def mean_metrics(results: Sequence[Result]) -> dict[str, float | None]:
     means: dict[str, float | None] = {}
     for name in dict.fromkeys(name for result in results for name in result.metrics):
         values = [value for result in results if (value := result.metrics.get(name)) is not None]
-        means[name] = sum(values) / len(values) if values else None
+        means[name] = values[0] if len(values) == 1 else sum(values) / len(values) if values else None
     return means

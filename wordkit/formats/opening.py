@@ -84,7 +84,7 @@ class Input:
                 suffix = compression_of(self.path)
             self._stream = self._decompressed(raw, suffix)
             # A pipe's bytes are taken as they come, so that a filter answers before its input ends.
-            self._read = self._stream.read1 if self._stream is sys.stdin.buffer else self._stream.read  # type: ignore[union-attr]
+            self._take = self._stream.read1 if self._stream is sys.stdin.buffer else self._stream.read  # type: ignore[union-attr]
         except OSError as error:
             raise _os_error(self.name, error) from None
 
@@ -121,7 +121,7 @@ class Input:
 
     def _read(self, size: int) -> bytes:
         try:
-            data = self._read(size)
+            data = self._take(size)
         except EOFError:
             raise DataError(self.name, None, "compressed file is incomplete") from None
         except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:

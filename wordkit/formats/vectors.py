@@ -20,7 +20,7 @@ from wordkit.formats.vectors_sniff import FORMATS, Kind, sniff
 from wordkit.formats.vectors_write import output_format, vector_writer
 from wordkit.tally import Tally
 
-__all__ = ["FORMATS", "iter_vectors", "output_format", "read_vectors", "vector_writer", "write_vectors"]
+__all__ = ["FORMATS", "describe_vectors", "iter_vectors", "output_format", "read_vectors", "vector_writer", "write_vectors"]
 
 
 def _new_block(rows: int, dim: int) -> np.ndarray:
@@ -217,3 +217,13 @@ def write_vectors(
     with vector_writer(path, vectors.shape[1], rows=len(words), format=format) as write:
         for first in range(0, len(words), step):
             write(words[first : first + step], vectors[first : first + step])
+
+
+def describe_vectors(path: str | os.PathLike[str]) -> dict[str, str | int]:
+    """``format``, ``rows`` and ``dim`` of a vector file, by reading it through; errors as for :func:`read_vectors`."""
+    with Input(path) as source:
+        kind = sniff(source, None)
+        rows = dim = 0
+        for words, vectors in _blocks(source, kind, _new_block, None, None, Tally(), "replace"):
+            rows, dim = rows + len(words), vectors.shape[1]
+    return {"format": kind.format, "rows": rows, "dim": dim}

@@ -353,14 +353,14 @@ class RPAClassifier(Estimator):
         }
         parameters = {key: value for key, value in self.get_params().items() if key not in ("vectors", "threads")}
         return arrays, {
-            "classifier": parameters, "epochs_done": self.n_iter_, "position": self.position_,
+            "parameters": parameters, "epochs_done": self.n_iter_, "position": self.position_,
             "documents_seen": self.n_seen_, "history": self.history_,
         }  # fmt: skip
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> RPAClassifier:
         """Inverse of :meth:`state`."""
-        model = cls(**values["classifier"])
+        model = cls(**values["parameters"])
         model._phi, model._w, model._one_hot = arrays["phi"], arrays["w"], arrays["one_hot"]
         model._sums = arrays["epoch_sums"]
         model.classes_, model.class_counts_ = arrays["classes"], arrays["class_counts"]

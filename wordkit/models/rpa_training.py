@@ -214,7 +214,6 @@ class Run:
         return {
             "command": "train-rpa",
             "signature": signature("train-rpa", all_parameters, inputs),
-            "parameters": {**features, **parameters},
             "inputs": inputs,
             "vectors": vectors,
             **({"grid": [_as_dict(point) for point in self.points]} if self.points else {}),
