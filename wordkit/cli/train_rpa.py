@@ -54,8 +54,7 @@ def _grid(context: click.Context, option: click.Parameter, text: str | None) -> 
               help="Unit length of the embedded document, of the bag of words, or neither.")  # fmt: skip
 @click.option("--ngrams", type=click.IntRange(1, 8), default=1, help="Word n-grams up to this length as features.")
 @click.option("--concat-onehot", is_flag=True, help="One-hot weights beside the re-embedded ones.")
-@click.option("--average/--no-average", default=False,
-              help="Classify with the mean of the weights over all steps (twice the memory).")  # fmt: skip
+@click.option("--average", is_flag=True, help="Classify with the mean of the weights over all steps (twice the memory).")
 @click.option("--min-count", type=click.IntRange(1), default=2, help="Leave out words and n-grams that are rarer.")
 @click.option("--lowercase", is_flag=True, help="Fold case.")
 @click.option("--dev", metavar="FILE", type=click.Path(allow_dash=True),
