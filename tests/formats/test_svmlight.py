@@ -44,6 +44,12 @@ def test_reads_the_sample(samples):
     assert read.data.sum() == words
 
 
+def test_reads_nbest_lists(samples):
+    read = read_svmlight(samples / "nbest.txt", zero_based=False)
+    assert read.qids.tolist() == [qid for qid in range(1, 61) for _ in range(10)]
+    assert all(0 <= float(score) <= 1 for score in read.labels)
+
+
 def test_types(stored):
     read = read_svmlight(stored("a qid:5 1:1\nb qid:5\n"))
     kinds = (read.data.dtype, read.indices.dtype, read.indptr.dtype, read.qids.dtype)
