@@ -234,6 +234,17 @@ def test_written_numbers_are_short(tmp_path):
     assert (tmp_path / "x").read_text() == "a 1:1 3:0.1 4:-2.5 5:1e+20\n"
 
 
+def test_many_rows_come_back(tmp_path):
+    rng = np.random.default_rng(2)
+    X = csr_array((rng.random((9001, 7)) * (rng.random((9001, 7)) < 0.4)).astype(np.float32))
+    labels = [str(i) for i in range(9001)]
+    write_svmlight(tmp_path / "x", labels, X, qids=np.arange(9001))
+    read = read_svmlight(tmp_path / "x")
+    assert read.labels == labels
+    assert read.qids.tolist() == list(range(9001))
+    assert (read.matrix() != X).nnz == 0
+
+
 def test_writing_puts_a_matrix_in_order_without_touching_it(tmp_path):
     X = csr_array((np.float32([1, 2, 3]), [2, 0, 2], [0, 3]), shape=(1, 3))
     write_svmlight(tmp_path / "x", ["a"], X)
