@@ -1,11 +1,11 @@
-"""Decimal text to float32, one number at a time: ``decimal_float32`` gives numpy.float32(float(text)) or says it is unsure.
+"""Decimal text to float32, one number at a time: numpy.float32(float(text)), or the word that it is unsure.
 
-A number is ``[+-] digits [. digits] [e [+-] digits]`` with a digit before the exponent. With its digits as mantissa m and
-a power of ten e:
+A number is ``[+-] digits [. digits] [e [+-] digits]`` with a digit before the exponent. With its digits as
+mantissa m and a power of ten e:
 
 * m < 2**53 and |e| <= 22: m and 10**|e| are exact doubles, so one operation rounds correctly (Clinger 1990);
-* else m * 10**e in double has a relative error below 2**-50; where v(1 - 2**-50) and v(1 + 2**-50) round to the same
-  float, that is the number;
+* else m * 10**e in double has a relative error below 2**-50; where v(1 - 2**-50) and v(1 + 2**-50) round to
+  the same float, that is the number;
 * else UNSURE, and the caller asks Python's float(). (Never ``strtod``: it follows the locale.)
 """
 
@@ -36,8 +36,9 @@ cdef inline bint eight_digits(const uint8_t* p, uint64_t* value) noexcept nogil:
     """Eight ASCII digits at once, by arithmetic on the bytes of one word (little-endian; Lemire 2018)."""
     cdef uint64_t v
     memcpy(&v, p, 8)
-    if ((v & <uint64_t>0xF0F0F0F0F0F0F0F0) != <uint64_t>0x3030303030303030
-            or ((v + <uint64_t>0x0606060606060606) & <uint64_t>0xF0F0F0F0F0F0F0F0) != <uint64_t>0x3030303030303030):
+    if (v & <uint64_t>0xF0F0F0F0F0F0F0F0) != <uint64_t>0x3030303030303030:
+        return False
+    if ((v + <uint64_t>0x0606060606060606) & <uint64_t>0xF0F0F0F0F0F0F0F0) != <uint64_t>0x3030303030303030:
         return False
     v = (v & <uint64_t>0x0F0F0F0F0F0F0F0F) * 2561 >> 8
     v = (v & <uint64_t>0x00FF00FF00FF00FF) * 6553601 >> 16
@@ -45,11 +46,13 @@ cdef inline bint eight_digits(const uint8_t* p, uint64_t* value) noexcept nogil:
     return True
 
 
-cdef inline uint64_t leading_digits(const uint8_t* p, Py_ssize_t digits, int64_t* exponent, bint* cut) noexcept nogil:
-    """The first 19 significant digits of a long mantissa; the exponent grows by the digits that are left out."""
+cdef inline uint64_t leading_digits(const uint8_t* p, Py_ssize_t digits, int64_t* exponent) noexcept nogil:
+    """The first 19 significant digits of a long mantissa; the exponent grows by the digits left out.
+
+    Where any is left out the result is at least 10**18, so it is never taken for an exact one.
+    """
     cdef uint64_t m = 0
     cdef Py_ssize_t used = 0
-    cut[0] = False
     while digits > 0:
         if p[0] != 46:
             if used < 19:
@@ -57,14 +60,13 @@ cdef inline uint64_t leading_digits(const uint8_t* p, Py_ssize_t digits, int64_t
                 used += m != 0
             else:
                 exponent[0] += 1
-                cut[0] = True
             digits -= 1
         p += 1
     return m
 
 
 cdef inline int nearly(uint64_t m, int64_t e, float* out) noexcept nogil:
-    """m * 10**e where one double operation is not exact; UNSURE with the float below where two floats are as near."""
+    """m * 10**e where one double operation may not be exact; if UNSURE, ``out`` is the float below."""
     cdef double v, high
     if m == 0 or e < -70:  # m < 2**64: below 2e-51, which is zero in float32
         v = 0.0
@@ -82,9 +84,9 @@ cdef inline int nearly(uint64_t m, int64_t e, float* out) noexcept nogil:
 cdef inline const uint8_t* decimal_float32(
     const uint8_t* p, const uint8_t* limit, float* out, int* status
 ) noexcept nogil:
-    """The number at p; some byte before ``limit`` must not belong to a number. Returns the first byte after it."""
+    """The number at p, which a byte before ``limit`` ends at the latest. Returns the first byte after it."""
     cdef bint negative = p[0] == 45
-    cdef bint cut = False, minus
+    cdef bint minus
     cdef const uint8_t* start
     cdef const uint8_t* mark
     cdef uint64_t m = 0, part
@@ -112,7 +114,7 @@ cdef inline const uint8_t* decimal_float32(
         status[0] = NOT_A_NUMBER
         return p
     if digits > 19:  # m may have overflowed
-        m = leading_digits(start, digits, &e, &cut)
+        m = leading_digits(start, digits, &e)
     if (p[0] | 0x20) == 101:
         p += 1
         minus = p[0] == 45
@@ -127,7 +129,7 @@ cdef inline const uint8_t* decimal_float32(
             status[0] = NOT_A_NUMBER
             return p
         e += -power if minus else power
-    if m < <uint64_t>9007199254740992 and not cut and -22 <= e <= 22:
+    if m < <uint64_t>9007199254740992 and -22 <= e <= 22:
         out[0] = <float>(<double>m / wordkit_powers[-e] if e < 0 else <double>m * wordkit_powers[e])
         status[0] = NUMBER
     else:

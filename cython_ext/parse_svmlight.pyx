@@ -1,14 +1,16 @@
 """Lines of svmlight (and n-best) files to compressed sparse rows.
 
-A line is ``label [qid:N] index:value ... [# comment]``; fields are separated by spaces and tabs, a CR counts as one of
-them. A blank line and a line that begins with ``#`` are no record. A first field that is ``digits:...`` or ``qid:...`` is
-no label: such a record has none. Values are finite decimals and become float32 as numpy.float32(float(text)) does; an index
-is digits, at most 2**31 - 1, and is stored less ``base``. Indices of a line are put in order; none may come twice.
+A line is ``label [qid:N] index:value ... [# comment]``; fields are separated by spaces and tabs, a CR
+counts as one of them. A blank line and a line that begins with ``#`` are no record. A first field that is
+``digits:...`` or ``qid:...`` is no label: such a record has none. Values are finite decimals and become
+float32 as numpy.float32(float(text)) does; an index is digits, at most 2**31 - 1, and is stored less
+``base``. Indices of a line are put in order; none may come twice.
 
-Shapes, with R >= records and F >= (bytes of the block) / 4 + 1, which no block can exceed: ``spans`` (R, 2) int64 offsets of
-each label, ``qids`` (R,) int64 (-1 for none), ``lines`` (R,) int64, ``indptr`` (R + 1,) int64, ``indices`` (F,) int32,
-``values`` (F,) float32, ``undecided`` (F, 3) int64 with (place in ``values``, first byte, one past the last) of the values
-left to Python, ``scratch`` (F,) uint64. All are filled in place, from where ``state`` says that they are filled.
+Shapes, with R >= records and F >= (bytes of the block) / 4 + 1, which no block can exceed: ``spans`` (R,
+2) int64 offsets of each label, ``qids`` (R,) int64 (-1 for none), ``lines`` (R,) int64, ``indptr`` (R +
+1,) int64, ``indices`` (F,) int32, ``values`` (F,) float32, ``undecided`` (F, 3) int64 with (place in
+``values``, first byte, one past the last) of the values left to Python, ``scratch`` (F,) uint64. All are
+filled in place, from where ``state`` says that they are filled.
 """
 
 from libc.math cimport fabsf, isfinite
@@ -18,7 +20,8 @@ from libc.string cimport memchr, memcpy
 
 from decimal cimport NOT_A_NUMBER, UNSURE, decimal_float32
 
-DONE, FULL, NO_LABEL, BAD_FIELD, BAD_VALUE, NOT_FINITE, TOO_LARGE, BELOW_BASE, TWICE, QID_MISSING, QID_UNEXPECTED = range(11)
+DONE, FULL, NO_LABEL, BAD_FIELD, BAD_VALUE, NOT_FINITE, TOO_LARGE, BELOW_BASE, TWICE = range(9)
+QID_MISSING, QID_UNEXPECTED = 9, 10
 # Places in ``state``. QID is -1 before the first record, then 0 (no record has a qid) or 1 (each has).
 AT, LINE, ROWS, FILLED, UNDECIDED, QID, FIELD, INDEX, STATE_SIZE = range(9)
 
@@ -91,7 +94,9 @@ cdef int ascending(const void* a, const void* b) noexcept nogil:
     return (x > y) - (x < y)
 
 
-cdef inline Py_ssize_t place_of(const int32_t* indices, Py_ssize_t low, Py_ssize_t high, int32_t index) noexcept nogil:
+cdef inline Py_ssize_t place_of(
+    const int32_t* indices, Py_ssize_t low, Py_ssize_t high, int32_t index
+) noexcept nogil:
     """Where ``index`` stands in the ascending part [low, high)."""
     cdef Py_ssize_t middle
     while low < high:
@@ -161,10 +166,11 @@ cdef int read_features(
         p = decimal_float32(start, limit, f.values + f.filled, &status)
         if status == NOT_A_NUMBER or not ends_field(p[0]):
             return _BAD_VALUE
-        # Unsure at the very top of float32's range: taken for beyond it.
-        if not isfinite(f.values[f.filled]) or (status == UNSURE and fabsf(f.values[f.filled]) >= 3.4028234e38):
+        if not isfinite(f.values[f.filled]):
             return _NOT_FINITE
         if status == UNSURE:
+            if fabsf(f.values[f.filled]) >= 3.4028234e38:  # at the very top of the range: taken for beyond it
+                return _NOT_FINITE
             f.undecided[3 * f.hard] = f.filled
             f.undecided[3 * f.hard + 1] = start - block
             f.undecided[3 * f.hard + 2] = p - block
@@ -215,26 +221,27 @@ cdef int read_line(
 
 
 def parse_lines(
-    const uint8_t[::1] block, int64_t[::1] state, int base, bint labelled, int64_t[:, ::1] spans, int64_t[::1] qids,
-    int64_t[::1] lines, int64_t[::1] indptr, int32_t[::1] indices, float[::1] values, int64_t[:, ::1] undecided,
-    uint64_t[::1] scratch
+    const uint8_t[::1] block, int64_t[::1] state, int base, bint labelled,
+    int64_t[:, ::1] spans, int64_t[::1] qids, int64_t[::1] lines, int64_t[::1] indptr,
+    int32_t[::1] indices, float[::1] values, int64_t[:, ::1] undecided, uint64_t[::1] scratch
 ):
     """Parse records from ``state[AT]`` on until the block ends or a line is at fault.
 
     Args:
         block: bytes, the last of them a line feed.
-        state: (STATE_SIZE,) places and counts, begun as zeros with LINE, the number of the first line, and QID; updated.
+        state: (STATE_SIZE,) places and counts, begun as zeros but LINE (the number of the first line) and
+            QID (-1); updated.
         base: the smallest index, 0 or 1.
         labelled: a record without a label is at fault.
 
     Returns:
-        DONE; FULL (no room for a record at AT); else what is wrong with line ``state[LINE] - 1``, at the field that begins at
-        ``state[FIELD]``: that line is passed over, and the next call goes on after it.
+        DONE; FULL (no room for a record at AT); else the fault of line ``state[LINE] - 1``, in the field
+        that begins at ``state[FIELD]``: that line is passed over, and the next call goes on after it.
     """
-    cdef Py_ssize_t size = block.shape[0], at = state[0] if state.shape[0] == 8 else -1, row, rows = spans.shape[0], room
+    cdef Py_ssize_t size = block.shape[0], rows = spans.shape[0], row, room
+    cdef Py_ssize_t at = state[0] if state.shape[0] == 8 else -1
     cdef const uint8_t* data
     cdef const uint8_t* p
-    cdef const uint8_t* end
     cdef Record record
     cdef Features f
     cdef int status = _DONE
@@ -244,8 +251,10 @@ def parse_lines(
         return DONE
     row, f.filled, f.hard = state[2], state[3], state[4]
     room = (size - at) // 4 + 1 + f.filled
-    if (spans.shape[1] != 2 or undecided.shape[1] != 3 or min(qids.shape[0], lines.shape[0], indptr.shape[0] - 1) < rows
-            or row > rows or min(row, f.filled, f.hard) < 0 or f.hard > f.filled
+    if (spans.shape[1] != 2 or undecided.shape[1] != 3
+            or min(qids.shape[0], lines.shape[0], indptr.shape[0] - 1) < rows
+            or row > rows
+            or min(row, f.filled, f.hard) < 0 or f.hard > f.filled
             or min(indices.shape[0], values.shape[0], undecided.shape[0], scratch.shape[0]) < room):
         raise ValueError("an output is smaller than the block could need")
     if block[size - 1] != 10:

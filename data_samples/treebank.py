@@ -41,7 +41,8 @@ def _lines(tokens: list[Token]) -> list[str]:
             lines.append(f"{i}-{i + 1}\t{token.form}{following}" + "\t_" * 8)
         number = {"NN": "Number=Sing", "NNS": "Number=Plur"}.get(token.xpos, "_")
         lines.append(
-            f"{i}\t{token.form}\t{token.lemma}\t{token.upos}\t{token.xpos}\t{number}\t{token.head}\t{token.deprel}\t_\t_"
+            f"{i}\t{token.form}\t{token.lemma}\t{token.upos}\t{token.xpos}\t{number}"
+            f"\t{token.head}\t{token.deprel}\t_\t_"
         )
     return lines
 

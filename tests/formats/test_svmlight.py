@@ -44,6 +44,12 @@ def test_reads_the_sample(samples):
     assert read.data.sum() == words
 
 
+def test_reads_nbest_lists(samples):
+    read = read_svmlight(samples / "nbest.txt", zero_based=False)
+    assert read.qids.tolist() == [qid for qid in range(1, 61) for _ in range(10)]
+    assert all(0 <= float(score) <= 1 for score in read.labels)
+
+
 def test_types(stored):
     read = read_svmlight(stored("a qid:5 1:1\nb qid:5\n"))
     kinds = (read.data.dtype, read.indices.dtype, read.indptr.dtype, read.qids.dtype)
@@ -226,6 +232,17 @@ def test_round_trip(tmp_path, records, zero_based, with_qids):
 def test_written_numbers_are_short(tmp_path):
     write_svmlight(tmp_path / "x", ["a"], csr_array(np.array([[1, 0, 0.1, -2.5, 1e20]], np.float32)))
     assert (tmp_path / "x").read_text() == "a 1:1 3:0.1 4:-2.5 5:1e+20\n"
+
+
+def test_many_rows_come_back(tmp_path):
+    rng = np.random.default_rng(2)
+    X = csr_array((rng.random((9001, 7)) * (rng.random((9001, 7)) < 0.4)).astype(np.float32))
+    labels = [str(i) for i in range(9001)]
+    write_svmlight(tmp_path / "x", labels, X, qids=np.arange(9001))
+    read = read_svmlight(tmp_path / "x")
+    assert read.labels == labels
+    assert read.qids.tolist() == list(range(9001))
+    assert (read.matrix() != X).nnz == 0
 
 
 def test_writing_puts_a_matrix_in_order_without_touching_it(tmp_path):

@@ -179,6 +179,30 @@ def test_bottom_of_the_range(text):
     assert_same_bits(text)
 
 
+@given(st.integers(1 << 22, 0x7F7FFFFE), st.integers(23, 40), st.integers(-2, 2))
+def test_decimals_beside_a_half_way_point(bits, power, nudge):
+    """Mantissas below 2**53 with powers of ten that no double holds exactly."""
+    low, high = (Fraction(x) for x in np.array([bits, bits + 1], np.uint32).view(np.float32).tolist())
+    middle = (low + high) / 2
+    for e in (power, -power):
+        mantissa = round(middle / Fraction(10) ** e) + nudge
+        if 10**14 < mantissa < 2**53:
+            assert_same_bits(f"{mantissa}e{e}")
+
+
+def test_no_trust_in_inexact_powers():
+    for bits in range(0x7F000000, 0x7F7FFFFE, 41_000):
+        low, high = (Fraction(x) for x in np.array([bits, bits + 1], np.uint32).view(np.float32).tolist())
+        assert_same_bits(f"{round((low + high) / 2 / 10**23)}e23")
+
+
+def test_a_refused_line_leaves_nothing_undecided():
+    half = "1.000000059604644775390625"
+    records, faults, state = parse(f"a 1:{half} 2:x\nb 1:7\n".encode())
+    assert (records, faults) == ({2: ("b", -1, [(1, 7)])}, {1: "BAD_VALUE"})
+    assert state[kernel.UNDECIDED] == 0
+
+
 def test_undecided_values_follow_the_sorting():
     half = "1.000000059604644775390625"  # half-way between 1 and the next float32
     records, _, state = parse(f"a 9:1.0000000596046452 3:5 7:{half} 1:-{half}\n".encode())

@@ -14,7 +14,7 @@ Record = tuple[str, int, list[tuple[int, np.float32]]]
 
 
 def parse_line(line: str, base: int, labelled: bool) -> Record | str | None:
-    """A record as (label, qid, features), None for a line that is none, or the name of what is wrong with it."""
+    """A record as (label, qid, features), None for a line that is none, or the name of its fault."""
     rest = line.strip(" \t\r")
     if not rest or rest.startswith("#"):
         return None

@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, text_blocks
 from wordkit.tally import Tally
 
 MAX_INDEX = 2**31 - 1
+ROWS_AT_ONCE = 4096  # of a matrix that is written
 _RECORD = "label index:value ..."
 _PLUS_NUMBER = re.compile(r"^\+(?=[0-9.])")
 # A label that would be read as something else: a comment, a feature, several fields, nothing.
@@ -242,6 +244,15 @@ def read_svmlight(
     return whole
 
 
+def _feature_texts(matrix: csr_array, offset: int) -> Iterator[list[str]]:
+    """``index:value`` texts of each row."""
+    values = matrix.data.astype("U").tolist()  # NumPy writes the shortest text of a float32
+    indices = (matrix.indices.astype(np.int64) + offset).tolist()
+    texts = [f"{i}:{value.removesuffix('.0')}" for i, value in zip(indices, values, strict=True)]
+    for start, end in pairwise(matrix.indptr.tolist()):
+        yield texts[start:end]
+
+
 def write_svmlight(
     path: str | os.PathLike[str],
     labels: Sequence[str],
@@ -278,10 +289,9 @@ def write_svmlight(
     if matrix.indices.size and int(matrix.indices.max()) + offset > MAX_INDEX:
         raise WordkitError(f"{os.fspath(path)}: an index is greater than {MAX_INDEX}")
     with open_output(path) as out:
-        for row, label in enumerate(labels):
-            start, end = matrix.indptr[row], matrix.indptr[row + 1]
-            fields = [label] if qids is None else [label, f"qid:{qids[row]}"]
-            values = matrix.data[start:end].astype("U").tolist()
-            indices = (matrix.indices[start:end].astype(np.int64) + offset).tolist()
-            fields += [f"{i}:{value.removesuffix('.0')}" for i, value in zip(indices, values, strict=True)]
-            out.write(" ".join(fields).encode("utf-8") + b"\n")
+        for first in range(0, len(labels), ROWS_AT_ONCE):
+            rows = range(first, min(first + ROWS_AT_ONCE, len(labels)))
+            features = _feature_texts(matrix[rows.start : rows.stop], offset)
+            for row, fields in zip(rows, features, strict=True):
+                head = labels[row] if qids is None else f"{labels[row]} qid:{qids[row]}"
+                out.write(" ".join([head, *fields]).encode("utf-8") + b"\n")
