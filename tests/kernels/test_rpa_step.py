@@ -60,7 +60,9 @@ def run(X, targets, Phi, W, O, C, update, iterations, normalize, dtype=np.float6
 
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("normalize", ["none", "input", "document"])
-@pytest.mark.parametrize(("k", "m", "sparse"), [(4, 1, False), (4, 3, False), (19, 1, True), (5, 2, True), (0, 3, True)])
+@pytest.mark.parametrize(
+    ("k", "m", "sparse"), [(4, 1, False), (4, 3, False), (19, 1, True), (5, 2, True), (0, 3, True)]
+)
 def test_pass_equals_the_printed_equations(update, normalize, k, m, sparse):
     for seed, iterations in itertools.product(range(3), (1, 2, 50)):
         X, targets, Phi, W, O, C = case(seed, k, m, sparse)
@@ -106,7 +108,11 @@ numbers = st.floats(-2, 2)
 def test_joint_step_is_the_optimum_of_problem_5(seed, C, lam, sparse):
     random = np.random.default_rng(seed)
     k, p = 2, 3
-    w0, Phi0, x = random.normal(size=k) * 0.4, random.normal(size=(k, p)), random.integers(1, 3, p).astype(float)
+    w0, Phi0, x = (
+        random.normal(size=k) * 0.4,
+        random.normal(size=(k, p)),
+        random.integers(1, 3, p).astype(float),
+    )
     xo = x if sparse else np.zeros(0)
     o0 = random.normal(size=len(xo)) * 0.2
     y = float(random.choice([-1, 1]))
@@ -131,11 +137,20 @@ def test_joint_step_is_the_optimum_of_problem_5(seed, C, lam, sparse):
 
 
 @settings(deadline=None, max_examples=100)
-@given(numbers, numbers, st.floats(0.1, 5), st.floats(0.01, 100), st.floats(0.01, 100), st.sampled_from([-1.0, 1.0]))
+@given(
+    numbers,
+    numbers,
+    st.floats(0.1, 5),
+    st.floats(0.01, 100),
+    st.floats(0.01, 100),
+    st.sampled_from([-1.0, 1.0]),
+)
 def test_coordinate_steps_never_raise_the_objective(w, v, s, C, lam, y):
     values = []
     for n in range(1, 8):
-        p, q, r, t, *_ = rpa_step.plane_step(w * w, w * v, v * v, s, 0, 0, y, C, lam, rpa_step.UPDATES["coordinate"], n)
+        p, q, r, t, *_ = rpa_step.plane_step(
+            w * w, w * v, v * v, s, 0, 0, y, C, lam, rpa_step.UPDATES["coordinate"], n
+        )
         new, u = p * w + q * v, r * w + t * v
         loss = max(0, 1 - y * new * (v + s * u))
         values.append(0.5 * (new - w) ** 2 + 0.5 * lam * s * u * u + C * loss**2)

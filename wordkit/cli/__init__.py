@@ -42,7 +42,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
 class LazyGroup(click.Group):
     """Imports a command's module when it is asked for."""
 
-    def __init__(self, *args: Any, package: str, commands_in: dict[str, dict[str, tuple[str, str]]], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, package: str, commands_in: dict[str, dict[str, tuple[str, str]]], **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.package, self.commands_in = package, commands_in
 
@@ -100,7 +102,13 @@ def _blas_on_one_thread() -> None:
     from wordkit.parallel import available_threads
 
     available_threads()  # remembers OMP_NUM_THREADS before it is changed
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+    for name in (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "BLIS_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    ):
         os.environ[name] = "1"
 
 
@@ -117,7 +125,9 @@ def _drop_streams() -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 failure, 2 bad usage, 130 interrupted."""
     verbose = False
-    if instruction := os.environ.get(COMPLETE_VARIABLE):  # the shell asks for completions of a half-typed line
+    if instruction := os.environ.get(
+        COMPLETE_VARIABLE
+    ):  # the shell asks for completions of a half-typed line
         from click.shell_completion import shell_complete
 
         return shell_complete(cli, {}, "wordkit", COMPLETE_VARIABLE, instruction)
@@ -155,7 +165,9 @@ def run(arguments: list[str] | None = None) -> int:
         return 1
     except Exception as error:
         _traceback(verbose)
-        _say(f"error: {type(error).__name__}: {error} (this is a bug in wordkit: please report it with the output of --verbose)")
+        _say(
+            f"error: {type(error).__name__}: {error} (this is a bug in wordkit: please report it with the output of --verbose)"
+        )
         return 1
 
 

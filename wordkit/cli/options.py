@@ -15,14 +15,22 @@ def command(name: str, *, example: str) -> Decorator:
     return click.command(
         name,
         epilog=f"\b\nExample:\n  {example}",
-        context_settings={"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 110},
+        context_settings={
+            "help_option_names": ["-h", "--help"],
+            "show_default": True,
+            "max_content_width": 110,
+        },
     )
 
 
 def input_argument(name: str = "input", *, many: bool = False, required: bool = True) -> Decorator:
     """A path or ``-``; a missing file is told by the reader, which names it."""
     return click.argument(
-        name, type=click.Path(allow_dash=True), nargs=-1 if many else 1, required=required, metavar=name.upper()
+        name,
+        type=click.Path(allow_dash=True),
+        nargs=-1 if many else 1,
+        required=required,
+        metavar=name.upper(),
     )
 
 
@@ -36,7 +44,9 @@ def path_option(*names: str, help: str, metavar: str = "FILE") -> Decorator:
     return click.option(*names, type=click.Path(allow_dash=True), metavar=metavar, help=help)
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of TSV lines.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of TSV lines."
+)
 
 seed_option = click.option("--seed", type=click.IntRange(0), default=1, help="Seed of everything random.")
 
@@ -59,11 +69,13 @@ threads_option = click.option(
 def policy_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--skip-invalid`` and ``--strict``: what to do with odd records."""
     function = click.option(
-        "--strict", is_flag=True, help="Turn warnings (duplicate word, header count, unknown feature) into errors."
+        "--strict",
+        is_flag=True,
+        help="Turn warnings (duplicate word, header count, unknown feature) into errors.",
     )(function)
-    return click.option("--skip-invalid", is_flag=True, help="Count and pass over bad records instead of stopping.")(
-        function
-    )
+    return click.option(
+        "--skip-invalid", is_flag=True, help="Count and pass over bad records instead of stopping."
+    )(function)
 
 
 def training_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,13 +11,20 @@ from wordkit.cli import options
 from wordkit.cli.report import message, report_tally
 
 
-@options.command("predict", example="wordkit predict questions.model data_samples/questions.test.txt --scores")
+@options.command(
+    "predict", example="wordkit predict questions.model data_samples/questions.test.txt --scores"
+)
 @options.input_argument("model")
 @options.input_argument("input")
 @options.output_option("Where the labels go.", required=False, default="-")
 @click.option("--scores", is_flag=True, help="A label's margin after it, separated by a tab.")
 @click.option("--top", type=click.IntRange(1), default=1, help="This many labels a line, best first.")
-@click.option("--threshold", type=float, metavar="F", help="Only labels with a margin of at least F; a line may be empty.")
+@click.option(
+    "--threshold",
+    type=float,
+    metavar="F",
+    help="Only labels with a margin of at least F; a line may be empty.",
+)
 @options.policy_options
 @options.threads_option
 def command(
@@ -48,7 +55,9 @@ def command(
             total += len(block[2])
             unknown += int(block[2].sum())
     report_tally(tally)
-    message(f"{total} documents labelled" + (f", {unknown} of them without any known feature" if unknown else ""))
+    message(
+        f"{total} documents labelled" + (f", {unknown} of them without any known feature" if unknown else "")
+    )
 
 
 def _lines(classifier: Any, block: Any, scores: bool, top: int, threshold: float | None) -> Iterator[str]:

@@ -74,7 +74,13 @@ def _rows(result: Result, details: bool) -> Iterator[tuple[str, str]]:
 
 
 def print_results(
-    command: str, signature: str, seconds: float, results: Sequence[Result], *, as_json: bool, details: bool = False
+    command: str,
+    signature: str,
+    seconds: float,
+    results: Sequence[Result],
+    *,
+    as_json: bool,
+    details: bool = False,
 ) -> None:
     """Print evaluations as CLI scripts expect them.
 
@@ -130,7 +136,9 @@ class ProgressMonitor(Monitor):
             from tqdm import tqdm
 
             # smoothing=0: time left from the rate over the whole run
-            self._bar = tqdm(total=total, unit=unit, desc=self.description, smoothing=0, unit_scale=True, leave=False)
+            self._bar = tqdm(
+                total=total, unit=unit, desc=self.description, smoothing=0, unit_scale=True, leave=False
+            )
 
     def advance(self, done: int) -> None:
         self._done += done
@@ -153,7 +161,10 @@ class ProgressMonitor(Monitor):
             self.log.write(json.dumps({**record, "seconds": seconds}, allow_nan=False) + "\n")
             self.log.flush()
         if _flag("verbose"):
-            message(f"{self.description}: " + ", ".join(f"{key} {_number(value)}" for key, value in record.items()))
+            message(
+                f"{self.description}: "
+                + ", ".join(f"{key} {_number(value)}" for key, value in record.items())
+            )
         self.on_epoch()
 
     def close(self) -> None:

@@ -13,7 +13,9 @@ from wordkit.cli.report import ProgressMonitor, graceful_stop, message, print_re
 from wordkit.errors import Interrupted, WordkitError
 
 
-def _grid(context: click.Context, option: click.Parameter, text: str | None) -> dict[str, tuple[Any, ...]] | None:
+def _grid(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> dict[str, tuple[Any, ...]] | None:
     """``C=0.1,1:lam=0.01:epochs=5,10`` as values by name."""
     if text is None:
         return None
@@ -22,7 +24,9 @@ def _grid(context: click.Context, option: click.Parameter, text: str | None) -> 
     for part in text.split(":"):
         name, equals, values = part.partition("=")
         if name not in types or not equals or name in grid:
-            raise click.BadParameter(f"{part!r} is not NAME=VALUE,... with a NAME of {', '.join(types)}, each once")
+            raise click.BadParameter(
+                f"{part!r} is not NAME=VALUE,... with a NAME of {', '.join(types)}, each once"
+            )
         try:
             grid[name] = tuple(types[name](value) for value in values.split(","))
         except ValueError:
@@ -32,18 +36,26 @@ def _grid(context: click.Context, option: click.Parameter, text: str | None) -> 
     return grid
 
 
-@options.command("train-rpa", example="wordkit train-rpa data_samples/questions.train.txt -o questions.model --dim 50")
+@options.command(
+    "train-rpa", example="wordkit train-rpa data_samples/questions.train.txt -o questions.model --dim 50"
+)
 @options.input_argument("train", many=True)
 @options.output_option("The model file.")
 @click.option("--vectors", type=click.Path(allow_dash=True), metavar="VEC",
               help="Initial word vectors; words it lacks start at zero.")  # fmt: skip
-@click.option("--dim", type=click.IntRange(1), default=100, help="Length of random initial vectors, uniform(-1, 1).")
+@click.option(
+    "--dim", type=click.IntRange(1), default=100, help="Length of random initial vectors, uniform(-1, 1)."
+)
 @click.option("--algorithm", type=click.Choice(["rpa", "pa", "pa-onehot"]), default="rpa",
               help="Learn the vectors (rpa), keep them (pa), or use none (pa-onehot).")  # fmt: skip
 @click.option("--update", type=click.Choice(["coordinate", "printed", "joint"]), default="coordinate",
               help="Solve each block exactly, step as Algorithm 1 is printed, or take the joint optimum.")  # fmt: skip
-@click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, help="Aggressiveness of a step.")
-@click.option("--lam", type=click.FloatRange(0, min_open=True), default=0.01, help="Cost of moving the vectors.")
+@click.option(
+    "--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, help="Aggressiveness of a step."
+)
+@click.option(
+    "--lam", type=click.FloatRange(0, min_open=True), default=0.01, help="Cost of moving the vectors."
+)
 @click.option("--epochs", type=click.IntRange(1), default=10, help="Passes over the training data.")
 @click.option("--inner-iterations", type=click.IntRange(1), default=50, help="Most alternations an example.")
 @click.option("--class-weight", type=click.Choice(["balanced", "none"]), default="balanced",
@@ -52,24 +64,39 @@ def _grid(context: click.Context, option: click.Parameter, text: str | None) -> 
               help="One embedding matrix a class, or one for all.")  # fmt: skip
 @click.option("--normalize", type=click.Choice(["document", "input", "none"]), default="document",
               help="Unit length of the embedded document, of the bag of words, or neither.")  # fmt: skip
-@click.option("--ngrams", type=click.IntRange(1, 8), default=1, help="Word n-grams up to this length as features.")
+@click.option(
+    "--ngrams", type=click.IntRange(1, 8), default=1, help="Word n-grams up to this length as features."
+)
 @click.option("--concat-onehot", is_flag=True, help="One-hot weights beside the re-embedded ones.")
-@click.option("--average", is_flag=True, help="Classify with the mean of the weights over all steps (twice the memory).")
-@click.option("--min-count", type=click.IntRange(1), default=2, help="Leave out words and n-grams that are rarer.")
+@click.option(
+    "--average", is_flag=True, help="Classify with the mean of the weights over all steps (twice the memory)."
+)
+@click.option(
+    "--min-count", type=click.IntRange(1), default=2, help="Leave out words and n-grams that are rarer."
+)
 @click.option("--lowercase", is_flag=True, help="Fold case.")
 @click.option("--dev", metavar="FILE", type=click.Path(allow_dash=True),
               help="Held-out documents: accuracy after each epoch, and what --grid is judged on.")  # fmt: skip
-@click.option("--cv", type=click.IntRange(2), metavar="K", help="Choose from the grid by K-fold cross-validation.")
+@click.option(
+    "--cv", type=click.IntRange(2), metavar="K", help="Choose from the grid by K-fold cross-validation."
+)
 @click.option("--grid", callback=_grid, metavar="C=..,..:lam=..:epochs=..",
               help="Values to choose from; with --cv alone the paper's grid.")  # fmt: skip
 @click.option("--format", "format", type=click.Choice(["text", "svmlight"]), default="text",
               help="Labelled text or svmlight.")  # fmt: skip
-@click.option("--label-prefix", default="__label__", help="What a label begins with; it ends at the next space or tab.")
+@click.option(
+    "--label-prefix", default="__label__", help="What a label begins with; it ends at the next space or tab."
+)
 @click.option("--multi-label", type=click.Choice(["refuse", "first", "each"]), default="refuse",
               help="Documents with several labels: an error, the first one, or one copy for each.")  # fmt: skip
 @click.option("--vectors-out", type=click.Path(), metavar="VEC",
               help="Write the re-embedded word vectors; per-class matrices side by side.")  # fmt: skip
-@click.option("--init", type=click.Path(), metavar="MODEL", help="Continue a model on this data; new words are appended.")
+@click.option(
+    "--init",
+    type=click.Path(),
+    metavar="MODEL",
+    help="Continue a model on this data; new words are appended.",
+)
 @click.option("--no-shuffle", "shuffle", is_flag=True, flag_value=False, default=True, show_default=False,
               help="Keep the order of the documents.")  # fmt: skip
 @options.training_options
@@ -123,7 +150,11 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
         for note in run.write_vectors(given["vectors_out"]):
             message(note)
     print_results(
-        "train-rpa", run.model.header["signature"], time.monotonic() - started, [run.result()], as_json=given["as_json"]
+        "train-rpa",
+        run.model.header["signature"],
+        time.monotonic() - started,
+        [run.result()],
+        as_json=given["as_json"],
     )
 
 
@@ -134,4 +165,6 @@ def _kept(error: Interrupted, run: Any, checkpoint: str | None) -> WordkitError:
     if not run.begun:
         return Interrupted(f"{error}; training had not begun, nothing was written")
     run.model.save(checkpoint)
-    return Interrupted(f"{error}; state written to {checkpoint}: go on with the same command and --resume {checkpoint}")
+    return Interrupted(
+        f"{error}; state written to {checkpoint}: go on with the same command and --resume {checkpoint}"
+    )

@@ -9,13 +9,15 @@ import numpy as np
 from wordkit.evaluation.result import Result
 
 
-def classification_result(gold: np.ndarray, predicted: np.ndarray, *, data: str, covered: int, known: np.ndarray) -> Result:
+def classification_result(
+    gold: np.ndarray, predicted: np.ndarray, *, data: str, covered: int, known: np.ndarray
+) -> Result:
     """Score predicted against gold labels (string arrays of length n).
 
-    ``accuracy``; ``macro_f1``, unweighted over the labels that occur in gold or predictions (an F1 without any true positive is
-    0); ``micro_f1``, equal to accuracy when every document has one label. Details: ``per_class`` (precision, recall, f1,
-    support), ``confusion`` (``labels`` and ``counts``, a row a gold label, a column a predicted one) and ``unseen_labels``: gold labels
-    that the model does not know, which count as errors.
+    ``accuracy``; ``macro_f1``, unweighted over the labels that occur in gold or predictions (an F1 without any true
+    positive is 0); ``micro_f1``, equal to accuracy when every document has one label. Details: ``per_class`` (precision,
+    recall, f1, support), ``confusion`` (``labels`` and ``counts``, a row a gold label, a column a predicted one) and
+    ``unseen_labels``: gold labels that the model does not know, which count as errors.
     """
     labels, codes = np.unique(np.concatenate([gold, predicted]), return_inverse=True)
     g, p = codes[: len(gold)], codes[len(gold) :]

@@ -24,8 +24,8 @@ MULTI_LABEL = ("refuse", "first", "each")
 class Documents:
     """Documents as ragged rows of token ids.
 
-    ``ids``: int32, type ids of all tokens; ``ends``: int64, number of ids up to the end of each document; ``labels``: int32, number
-    of each document's label in the reader's ``names``, -1 where there is none.
+    ``ids``: int32, type ids of all tokens; ``ends``: int64, number of ids up to the end of each document; ``labels``:
+    int32, number of each document's label in the reader's ``names``, -1 where there is none.
     """
 
     ids: np.ndarray
@@ -41,7 +41,9 @@ class Documents:
         shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
         return Documents(
             np.concatenate([np.empty(0, np.int32), *(part.ids for part in parts)]),
-            np.concatenate([np.empty(0, np.int64), *(p.ends + s for p, s in zip(parts, shifts, strict=False))]),
+            np.concatenate(
+                [np.empty(0, np.int64), *(p.ends + s for p, s in zip(parts, shifts, strict=False))]
+            ),
             np.concatenate([np.empty(0, np.int32), *(part.labels for part in parts)]),
         )
 
@@ -94,16 +96,24 @@ class LabelledReader:
         for block in read_token_ids(source, self.types, tally):
             label_of = self._label_of(block.ids)
             is_label = label_of >= 0
-            n_labels = np.diff(np.concatenate([[0], np.cumsum(is_label)])[np.concatenate([[0], block.line_ends])])
+            n_labels = np.diff(
+                np.concatenate([[0], np.cumsum(is_label)])[np.concatenate([[0], block.line_ends])]
+            )
             n_tokens = np.diff(block.line_ends, prepend=0)
             keep = np.where(n_labels == 1, 1, 0)
             self.blank_lines += int(np.count_nonzero(n_tokens == 0))
             for row in np.flatnonzero((n_labels == 0) & (n_tokens > 0)):
                 expected = f"a token that begins with `{self.prefix}`"
-                tally.invalid(DataError(source.name, block.line + int(row), "no label", expected), "line without a label")
+                tally.invalid(
+                    DataError(source.name, block.line + int(row), "no label", expected),
+                    "line without a label",
+                )
             for row in np.flatnonzero(n_labels > 1):
                 if self.multi_label == "refuse":
-                    tally.invalid(self._several(source, block.line + int(row), int(n_labels[row])), "line with several labels")
+                    tally.invalid(
+                        self._several(source, block.line + int(row), int(n_labels[row])),
+                        "line with several labels",
+                    )
                 else:
                     keep[row] = 1 if self.multi_label == "first" else n_labels[row]
             self._check_names(source, block, label_of, tally, keep)
@@ -116,9 +126,14 @@ class LabelledReader:
         empty = self._numbers.get("")
         if empty is None:
             return
-        for row in np.unique(np.searchsorted(block.line_ends, np.flatnonzero(label_of == empty), side="right")):
+        for row in np.unique(
+            np.searchsorted(block.line_ends, np.flatnonzero(label_of == empty), side="right")
+        ):
             line = block.line + int(row)
-            tally.invalid(DataError(source.name, line, f"a label without a name (`{self.prefix}`)"), "label without a name")
+            tally.invalid(
+                DataError(source.name, line, f"a label without a name (`{self.prefix}`)"),
+                "label without a name",
+            )
             keep[row] = 0
 
 

@@ -82,7 +82,15 @@ def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Any]]:
                 if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive.files:
                     raise ValueError("no header")
                 yield source.name, archive
-        except (ValueError, zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, zlib.error) as error:
+        except (
+            ValueError,
+            zipfile.BadZipFile,
+            KeyError,
+            EOFError,
+            OSError,
+            NotImplementedError,
+            zlib.error,
+        ) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise DataError(source.name, None, "is not a model file, or is damaged", _EXPECTED) from None
@@ -119,7 +127,9 @@ def open_model(
         header = _checked_header(name, archive)
         kind = header.get("kind")
         if kinds is not None and kind not in kinds:
-            raise DataError(name, None, f"this is a model of kind {kind!r}", " or ".join(sorted(set(kinds.values()))))
+            raise DataError(
+                name, None, f"this is a model of kind {kind!r}", " or ".join(sorted(set(kinds.values())))
+            )
         yield header, archive
 
 

@@ -204,9 +204,13 @@ def _text_fault(source: Input, line: int, block: bytes, offset: int) -> tuple[in
         block.decode("utf-8")
     except UnicodeDecodeError as error:
         where = line + block.count(b"\n", 0, error.start)
-        hint = "UTF-8 text (this looks like UTF-16)" if block[:2] in (b"\xff\xfe", b"\xfe\xff") else "UTF-8 text"
+        hint = (
+            "UTF-8 text (this looks like UTF-16)" if block[:2] in (b"\xff\xfe", b"\xfe\xff") else "UTF-8 text"
+        )
         byte = block[error.start]
-        return error.start, DataError(source.name, where, f"byte 0x{byte:02x} at offset {offset + error.start}", hint)
+        return error.start, DataError(
+            source.name, where, f"byte 0x{byte:02x} at offset {offset + error.start}", hint
+        )
     return None
 
 

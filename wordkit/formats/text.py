@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -42,8 +43,8 @@ class TypeTable:
         arena = self._arena[begin : self._offsets[self._size]].tobytes()
         if arena.isascii():  # then bytes and characters are the same, and one decoding serves all
             text = arena.decode("ascii")
-            return [text[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
-        return [arena[a:b].decode("utf-8") for a, b in zip(cuts, cuts[1:], strict=False)]
+            return [text[a:b] for a, b in itertools.pairwise(cuts)]
+        return [arena[a:b].decode("utf-8") for a, b in itertools.pairwise(cuts)]
 
     def _grow(self, longest: int) -> None:
         """Room for twice the types, and for a type of ``longest`` bytes."""
@@ -63,7 +64,17 @@ class TypeTable:
         at = n_ids = n_lines = 0
         while True:
             status, at, self._size, n_ids, n_lines = tokenizing.tokenize(
-                text, at, self._slots, self._hashes, self._offsets, self._arena, self._size, ids, n_ids, line_ends, n_lines
+                text,
+                at,
+                self._slots,
+                self._hashes,
+                self._offsets,
+                self._arena,
+                self._size,
+                ids,
+                n_ids,
+                line_ends,
+                n_lines,
             )
             if status == tokenizing.DONE:
                 return ids[:n_ids], line_ends[:n_lines]

@@ -20,7 +20,15 @@ from wordkit.formats.vectors_sniff import FORMATS, Kind, sniff
 from wordkit.formats.vectors_write import output_format, vector_writer
 from wordkit.tally import Tally
 
-__all__ = ["FORMATS", "describe_vectors", "iter_vectors", "output_format", "read_vectors", "vector_writer", "write_vectors"]
+__all__ = [
+    "FORMATS",
+    "describe_vectors",
+    "iter_vectors",
+    "output_format",
+    "read_vectors",
+    "vector_writer",
+    "write_vectors",
+]
 
 
 def _new_block(rows: int, dim: int) -> np.ndarray:
@@ -38,7 +46,9 @@ class _Store:
         self.array: np.ndarray | None = None
         bounds = [wanted, kind.announced, _row_bound(path, kind)]
         bound = min((b for b in bounds if b is not None), default=0) if bounds[2] is not None else 0
-        self.bound = bound + BLOCK_BYTES // (2 * kind.dim) + 2 if bound and kind.dim else 0  # a last block asks for a bit more
+        self.bound = (
+            bound + BLOCK_BYTES // (2 * kind.dim) + 2 if bound and kind.dim else 0
+        )  # a last block asks for a bit more
 
     def take(self, rows: int, dim: int) -> np.ndarray:
         need = self.rows + rows
@@ -67,7 +77,9 @@ def _row_bound(path: str, kind: Kind) -> int | None:
     """The most rows that a plain file of this size can hold; None for pipes and compressed files."""
     if path == "-" or compression_of(path) or not os.path.isfile(path) or not kind.dim:
         return None
-    return os.path.getsize(path) // (4 * kind.dim + 2 if kind.format == "word2vec-binary" else 2 * kind.dim + 2)
+    return os.path.getsize(path) // (
+        4 * kind.dim + 2 if kind.format == "word2vec-binary" else 2 * kind.dim + 2
+    )
 
 
 class _Words:
@@ -107,11 +119,19 @@ def _check_count(source: Input, kind: Kind, read: int, limit: int | None, tally:
 
 
 def _blocks(
-    source: Input, kind: Kind, take: Take, limit: int | None, only: Collection[str] | None, tally: Tally, errors: str
+    source: Input,
+    kind: Kind,
+    take: Take,
+    limit: int | None,
+    only: Collection[str] | None,
+    tally: Tally,
+    errors: str,
 ) -> Iterator[tuple[list[str], np.ndarray]]:
     """Kept words and vectors, block by block, from an input that :func:`sniff` has looked at."""
     read = 0
-    skipped_before = sum(count for what, count in tally.counts.items() if what.startswith("row with wrong fields"))
+    skipped_before = sum(
+        count for what, count in tally.counts.items() if what.startswith("row with wrong fields")
+    )
     words = _Words(source.name, only, tally)
     if kind.format == "npz":
         blocks = npz_rows(source, take, tally, limit)
@@ -212,7 +232,9 @@ def write_vectors(
     if len(set(words)) != len(words):
         seen: set[str] = set()
         twice = next(word for word in words if word in seen or seen.add(word))
-        raise WordkitError(f"{os.fspath(path)}: the word {twice!r} is there twice; a vector file holds each word once")
+        raise WordkitError(
+            f"{os.fspath(path)}: the word {twice!r} is there twice; a vector file holds each word once"
+        )
     step = max(1, BLOCK_BYTES // (4 * max(vectors.shape[1], 1)))
     with vector_writer(path, vectors.shape[1], rows=len(words), format=format) as write:
         for first in range(0, len(words), step):

@@ -53,14 +53,20 @@ class BagOfWords:
         names = types.words()
         if self.lowercase:
             folded: dict[str, int] = {}
-            word_of = np.array([folded.setdefault(name.lower(), len(folded)) for name in names], dtype=np.int64)
+            word_of = np.array(
+                [folded.setdefault(name.lower(), len(folded)) for name in names], dtype=np.int64
+            )
             names = list(folded)
             counts = np.bincount(word_of, weights=counts, minlength=len(names)).astype(np.int64)
         occurring = counts > 0  # labels are types too, and never occur in the text
         kept = np.flatnonzero(occurring & (counts >= self.min_count))
         self.n_types_, self.n_tokens_ = int(np.count_nonzero(occurring)), len(documents.ids)
         if not len(kept):
-            most = f" (most frequent: `{names[int(np.argmax(counts))]}`, {counts.max()})" if self.n_types_ else ""
+            most = (
+                f" (most frequent: `{names[int(np.argmax(counts))]}`, {counts.max()})"
+                if self.n_types_
+                else ""
+            )
             raise WordkitError(
                 f"0 of {self.n_types_} word types occur at least {self.min_count} times{most}; lower --min-count"
             )
@@ -96,7 +102,9 @@ class BagOfWords:
         codes = np.full(len(ids), -1, dtype=np.int64)
         if len(ids) < order:
             return codes
-        start = np.repeat(np.concatenate([[0], ends[:-1]]), np.diff(ends, prepend=0))  # of each token's document
+        start = np.repeat(
+            np.concatenate([[0], ends[:-1]]), np.diff(ends, prepend=0)
+        )  # of each token's document
         inside = np.arange(len(ids)) - start >= order - 1
         inside[1:] &= (previous[:-1] >= 0) & (ids[1:] >= 0)
         inside[0] = False
@@ -138,13 +146,19 @@ class BagOfWords:
             WordkitError: n-grams are in use, whose numbers depend on the number of words.
         """
         if self.ngrams > 1:
-            raise WordkitError("a model with n-grams cannot take new words: continue without --ngrams, or train anew")
+            raise WordkitError(
+                "a model with n-grams cannot take new words: continue without --ngrams, or train anew"
+            )
         fresh = [i for i, word in enumerate(newer.words_) if word not in self._index]
         out = BagOfWords(min_count=self.min_count, ngrams=1, lowercase=self.lowercase)
         counts = np.concatenate([self.counts_, newer.counts_[fresh]]) if fresh else self.counts_
         out._set_words([*self.words_, *(newer.words_[i] for i in fresh)], counts)
         out.grams_ = []
-        out.n_types_, out.n_tokens_, out.n_kept_tokens_ = newer.n_types_, newer.n_tokens_, newer.n_kept_tokens_
+        out.n_types_, out.n_tokens_, out.n_kept_tokens_ = (
+            newer.n_types_,
+            newer.n_tokens_,
+            newer.n_kept_tokens_,
+        )
         return out
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -159,7 +173,9 @@ class BagOfWords:
         """Inverse of :meth:`state`."""
         bag = cls(min_count=values["min_count"], ngrams=values["ngrams"], lowercase=values["lowercase"])
         bag._set_words(unpack_words(arrays["words"]), arrays["word_counts"])
-        bag.grams_ = [(arrays[f"gram_codes_{n}"], arrays[f"gram_ranks_{n}"]) for n in range(2, bag.ngrams + 1)]
+        bag.grams_ = [
+            (arrays[f"gram_codes_{n}"], arrays[f"gram_ranks_{n}"]) for n in range(2, bag.ngrams + 1)
+        ]
         return bag
 
 

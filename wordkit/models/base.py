@@ -25,7 +25,9 @@ class Estimator:
         known = self._parameter_names()
         for name, value in parameters.items():
             if name not in known:
-                raise ValueError(f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid are: {known}")
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid are: {known}"
+                )
             setattr(self, name, value)
         return self
 
@@ -95,7 +97,9 @@ def as_rows(X: Any, n_features: int | None = None) -> scipy.sparse.csr_array:
     if X.shape[1] == 0:
         raise ValueError(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
     if n_features is not None and X.shape[1] != n_features:
-        raise ValueError(f"X has {X.shape[1]} features, but the model is expecting {n_features} features as input")
+        raise ValueError(
+            f"X has {X.shape[1]} features, but the model is expecting {n_features} features as input"
+        )
     with np.errstate(over="ignore"):  # what overflows is refused below
         rows = scipy.sparse.csr_array(X, dtype=np.float32)
     if not np.isfinite(rows.data).all():

@@ -39,7 +39,13 @@ class TextFeatures:
     format = "text"
 
     def __init__(
-        self, *, min_count: int = 2, ngrams: int = 1, lowercase: bool = False, prefix: str = PREFIX, multi_label: str = "refuse"
+        self,
+        *,
+        min_count: int = 2,
+        ngrams: int = 1,
+        lowercase: bool = False,
+        prefix: str = PREFIX,
+        multi_label: str = "refuse",
     ) -> None:
         self.bag = BagOfWords(min_count=min_count, ngrams=ngrams, lowercase=lowercase)
         self.prefix, self.multi_label = prefix, multi_label
@@ -135,7 +141,9 @@ class SvmlightFeatures:
             matrix.resize(matrix.shape[0], self.n_features)
         rows = scipy.sparse.csr_array(scipy.sparse.vstack(shape, format="csr"))
         note = f"{self.n_features} features, numbered from {0 if self.zero_based else 1}"
-        return LabelledRows(rows, np.array([x for part in parts for x in part.labels]), inputs, [note] if fit else [])
+        return LabelledRows(
+            rows, np.array([x for part in parts for x in part.labels]), inputs, [note] if fit else []
+        )
 
     def stream(self, path: str, tally: Tally) -> Iterator[scipy.sparse.csr_array]:
         """Rows of a file record by record (blank lines and comments are none); labels may be missing."""

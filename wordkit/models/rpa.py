@@ -59,7 +59,14 @@ class RPAClassifier(Estimator):
         embedding: str = "per-class", normalize: str = "document", concat_onehot: bool = False, average: bool = False, shuffle: bool = True,
         seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
-        self.algorithm, self.dim, self.vectors, self.update, self.C, self.lam = algorithm, dim, vectors, update, C, lam
+        self.algorithm, self.dim, self.vectors, self.update, self.C, self.lam = (
+            algorithm,
+            dim,
+            vectors,
+            update,
+            C,
+            lam,
+        )
         self.epochs, self.inner_iterations, self.class_weight = epochs, inner_iterations, class_weight
         self.embedding, self.normalize, self.concat_onehot = embedding, normalize, concat_onehot
         self.average, self.shuffle, self.seed, self.threads = average, shuffle, seed, threads
@@ -151,7 +158,9 @@ class RPAClassifier(Estimator):
         self._check_parameters()
         rows = as_rows(X, self.n_features_in_)
         labels = _labels(y, rows.shape[0])
-        self.class_counts_ = self.class_counts_ + np.bincount(self._targets(labels), minlength=len(self.classes_))
+        self.class_counts_ = self.class_counts_ + np.bincount(
+            self._targets(labels), minlength=len(self.classes_)
+        )
         self.n_iter_, self.position_, self.history_ = 0, 0, []
         self._sums[:] = 0
         return self.resume(rows, labels, monitor=monitor)
@@ -204,7 +213,9 @@ class RPAClassifier(Estimator):
     def _targets(self, labels: np.ndarray) -> np.ndarray:
         found = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         if not np.array_equal(self.classes_[found], labels):
-            raise ValueError(f"labels {np.setdiff1d(labels, self.classes_).tolist()} are not among the classes")
+            raise ValueError(
+                f"labels {np.setdiff1d(labels, self.classes_).tolist()} are not among the classes"
+            )
         return found.astype(np.int32)
 
     def _costs(self) -> np.ndarray:
@@ -247,7 +258,9 @@ class RPAClassifier(Estimator):
 
         while self.position_ < len(order):
             if monitor.stopping:
-                raise Interrupted(f"interrupted in epoch {self.n_iter_ + 1}, after {self.position_} documents of it")
+                raise Interrupted(
+                    f"interrupted in epoch {self.n_iter_ + 1}, after {self.position_} documents of it"
+                )
             chunk = order[self.position_ : self.position_ + _CHUNK]
             done = min(map_blocks(one_group, range(groups), int(self.threads)))
             if done < len(chunk):
@@ -351,7 +364,9 @@ class RPAClassifier(Estimator):
             "class_counts": self.class_counts_,
             "epoch_sums": self._sums,
         }
-        parameters = {key: value for key, value in self.get_params().items() if key not in ("vectors", "threads")}
+        parameters = {
+            key: value for key, value in self.get_params().items() if key not in ("vectors", "threads")
+        }
         return arrays, {
             "parameters": parameters, "epochs_done": self.n_iter_, "position": self.position_,
             "documents_seen": self.n_seen_, "history": self.history_,

@@ -27,7 +27,17 @@ _CLASSIFIER = (
 )  # fmt: skip
 # Those that a resumed or continued run may change.
 _RESUME_MAY_CHANGE = {"epochs", "threads"}
-_INIT_MAY_CHANGE = {"epochs", "threads", "C", "lam", "update", "inner_iterations", "class_weight", "shuffle", "seed"}
+_INIT_MAY_CHANGE = {
+    "epochs",
+    "threads",
+    "C",
+    "lam",
+    "update",
+    "inner_iterations",
+    "class_weight",
+    "shuffle",
+    "seed",
+}
 
 
 class Run:
@@ -57,7 +67,9 @@ class Run:
         notes = self._read_earlier(paths) if self.earlier else self._read_fresh(paths)
         labels, counts = np.unique(self.data.labels, return_counts=True)
         if len(labels) < 2 and not self.earlier:
-            raise WordkitError(f"all documents have the label `{labels[0]}`; a classifier needs two labels at least")
+            raise WordkitError(
+                f"all documents have the label `{labels[0]}`; a classifier needs two labels at least"
+            )
         empty = int(np.count_nonzero(np.diff(self.data.rows.indptr) == 0))
         summary = f"{len(self.data.labels)} documents, {len(labels)} labels"
         if empty:
@@ -98,7 +110,9 @@ class Run:
             raise WordkitError(f"{path}: none of the {len(wanted)} words of the training data is in it")
         k = found.shape[1]
         if "dim" in self.explicit and self.options["dim"] != k:
-            raise WordkitError(f"{path}: vectors have {k} dimensions, and --dim asks for {self.options['dim']}")
+            raise WordkitError(
+                f"{path}: vectors have {k} dimensions, and --dim asks for {self.options['dim']}"
+            )
         vectors = np.zeros((features.n_features, k), dtype=np.float32)
         vectors[features.bag.vocabulary_numbers(words)] = found
         missing = len(wanted) - len(words)
@@ -115,8 +129,12 @@ class Run:
             self.data = features.read(paths, self.tally)
             before = [record["sha256"] for record in self.earlier.header["inputs"]]
             if before != [record["sha256"] for record in self.data.inputs]:
-                raise WordkitError(f"{self.options['resume']}: was trained on other data than {', '.join(paths)}")
-            return [f"going on after epoch {classifier.n_iter_}, {classifier.position_} documents into the next"]
+                raise WordkitError(
+                    f"{self.options['resume']}: was trained on other data than {', '.join(paths)}"
+                )
+            return [
+                f"going on after epoch {classifier.n_iter_}, {classifier.position_} documents into the next"
+            ]
         return self._widen(paths)
 
     def _widen(self, paths: Sequence[str]) -> list[str]:
@@ -134,7 +152,9 @@ class Run:
         self.data = features.read(paths, Tally(skip_invalid=self.tally.skip_invalid))
         unknown = np.setdiff1d(self.data.labels, classifier.classes_)
         if len(unknown):
-            raise WordkitError(f"label `{unknown[0]}` is not one of the model's: {', '.join(classifier.classes_)}")
+            raise WordkitError(
+                f"label `{unknown[0]}` is not one of the model's: {', '.join(classifier.classes_)}"
+            )
         fresh = random_vectors(features.n_features, classifier.embedding_.shape[2], classifier.seed)[old:]
         if self.earlier is not None and self.earlier.header.get("vectors"):
             fresh[:] = 0
@@ -150,7 +170,17 @@ class Run:
                 setattr(classifier, name, value)
             elif value != before:
                 raise WordkitError(f"--{name.replace('_', '-')} {value} contradicts the model's {before}")
-        fixed = {"format", "min_count", "ngrams", "lowercase", "label_prefix", "multi_label", "vectors", "cv", "grid"}
+        fixed = {
+            "format",
+            "min_count",
+            "ngrams",
+            "lowercase",
+            "label_prefix",
+            "multi_label",
+            "vectors",
+            "cv",
+            "grid",
+        }
         if given := sorted(self.explicit & fixed):
             raise WordkitError(f"--{given[0].replace('_', '-')} is the earlier model's to say; leave it out")
 
@@ -175,7 +205,9 @@ class Run:
             labels = np.concatenate([labels, self.dev.labels])
             splits = [(np.arange(n), np.arange(n, n + held_out))]
         grid = options["grid"] or PAPER_GRID
-        self.points = search(classifier, rows, labels, splits, grid, threads=options["threads"], monitor=monitor)
+        self.points = search(
+            classifier, rows, labels, splits, grid, threads=options["threads"], monitor=monitor
+        )
         best = self.points[0]
         classifier.set_params(C=best.C, lam=best.lam, epochs=best.epochs)
         return self.points

@@ -24,14 +24,18 @@ class TextClassifier:
         header: JSON values kept in the file beside the model's own (command, inputs, signature).
     """
 
-    def __init__(self, features: Features, classifier: RPAClassifier, header: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, features: Features, classifier: RPAClassifier, header: Mapping[str, Any] | None = None
+    ) -> None:
         self.features, self.classifier, self.header = features, classifier, dict(header or {})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
         feature_arrays, features = self.features.state()
         arrays, values = self.classifier.state()
-        write_model(path, "rpa", {**feature_arrays, **arrays}, {**self.header, **values, "features": features})
+        write_model(
+            path, "rpa", {**feature_arrays, **arrays}, {**self.header, **values, "features": features}
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TextClassifier:

@@ -8,7 +8,10 @@ from wordkit.cli import LazyGroup
 
 EVALUATIONS = {
     "Evaluations": {
-        "classification": ("classification", "Accuracy, F1 and confusion of a classifier on labelled documents."),
+        "classification": (
+            "classification",
+            "Accuracy, F1 and confusion of a classifier on labelled documents.",
+        ),
     }
 }
 

@@ -11,16 +11,27 @@ from wordkit.cli.report import message, print_results, report_tally
 
 
 @options.command(
-    "classification", example="wordkit evaluate classification questions.model data_samples/questions.test.txt --json"
+    "classification",
+    example="wordkit evaluate classification questions.model data_samples/questions.test.txt --json",
 )
 @options.input_argument("model")
 @options.input_argument("data", many=True)
-@click.option("--details", is_flag=True, help="Per-class scores and the confusion table as well (--json always has them).")
+@click.option(
+    "--details",
+    is_flag=True,
+    help="Per-class scores and the confusion table as well (--json always has them).",
+)
 @options.policy_options
 @options.threads_option
 @options.json_option
 def command(
-    model: str, data: tuple[str, ...], details: bool, skip_invalid: bool, strict: bool, threads: int, as_json: bool
+    model: str,
+    data: tuple[str, ...],
+    details: bool,
+    skip_invalid: bool,
+    strict: bool,
+    threads: int,
+    as_json: bool,
 ) -> None:
     """Accuracy, macro and micro F1, per-class scores and confusion of MODEL on labelled documents.
 
@@ -47,11 +58,19 @@ def command(
         known = int(np.count_nonzero(np.diff(read.rows.indptr)))
         results.append(
             classification_result(
-                read.labels, classifier.predict(read.rows), data=path, covered=known, known=classifier.classes_
+                read.labels,
+                classifier.predict(read.rows),
+                data=path,
+                covered=known,
+                known=classifier.classes_,
             )
         )
         if unseen := results[-1].details["unseen_labels"]:
             message(f"{path}: labels that the model has not seen: {', '.join(unseen)}")
     report_tally(tally)
-    run = signature("evaluate-classification", {"model": loaded.header.get("signature", "").replace("|", ",")}, inputs)
-    print_results("evaluate classification", run, time.monotonic() - started, results, as_json=as_json, details=details)
+    run = signature(
+        "evaluate-classification", {"model": loaded.header.get("signature", "").replace("|", ",")}, inputs
+    )
+    print_results(
+        "evaluate classification", run, time.monotonic() - started, results, as_json=as_json, details=details
+    )
