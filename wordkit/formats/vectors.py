@@ -1,7 +1,7 @@
 """Vector files: word2vec text and binary, GloVe text (no header), wordkit's ``.npz``.
 
-What a file is, is found in its bytes (``vectors_sniff``), its rows are read in blocks by kernels (``vectors_rows``) and written in
-blocks (``vectors_write``). Policy, as for every reader: a row that cannot be used is an error, or with ``skip_invalid`` counted;
+What a file is, is found in its bytes (``vectors_sniff``), its rows are read in blocks by kernels (``vectors_rows``) and
+written in blocks (``vectors_write``). Policy, as for every reader: a row that cannot be used is an error, or with ``skip_invalid`` counted;
 duplicate words (the first is kept), a header with a wrong number of rows, and nan or inf are counted, or with ``strict`` errors.
 Words are separated from their numbers by one space or tab and may hold both: the last ``dim`` fields are the numbers.
 """

@@ -275,7 +275,8 @@ def binary_rows(
                 _told_end(source.name, rest, first, kind, tally)
             return
         if len(rest) > _LONGEST_WORD and b" " not in rest[:_LONGEST_WORD]:
-            what = f"no space in the {_LONGEST_WORD} bytes from offset {offset}, where word {first + 1} of {kind.announced} should be"
+            word = f"word {first + 1} of {kind.announced}"
+            what = f"no space in the {_LONGEST_WORD} bytes from offset {offset}, where {word} should be"
             raise DataError(source.name, None, what, "word2vec binary vectors")
 
 

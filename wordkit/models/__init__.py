@@ -11,7 +11,7 @@ _HOMES = {
     "TextClassifier": "text_classifier",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = ["BagOfWords", "RPAClassifier", "TextClassifier"]
 
 
 def __getattr__(name: str) -> Any:

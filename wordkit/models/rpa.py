@@ -56,8 +56,8 @@ class RPAClassifier(Estimator):
     def __init__(
         self, *, algorithm: str = "rpa", dim: int = 100, vectors: np.ndarray | None = None, update: str = "coordinate",
         C: float = 1.0, lam: float = 0.01, epochs: int = 10, inner_iterations: int = 50, class_weight: str = "balanced",
-        embedding: str = "per-class", normalize: str = "document", concat_onehot: bool = False, average: bool = False, shuffle: bool = True,
-        seed: int = 1, threads: int = 1,
+        embedding: str = "per-class", normalize: str = "document", concat_onehot: bool = False, average: bool = False,
+        shuffle: bool = True, seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
         self.algorithm, self.dim, self.vectors, self.update, self.C, self.lam = (
             algorithm,
@@ -286,8 +286,8 @@ class RPAClassifier(Estimator):
 
     def _overflow(self, position: int) -> WordkitError:
         return WordkitError(
-            f"a weight is not a finite number in epoch {self.n_iter_ + 1}, at its document {position + 1}, with C = {self.C:g} and "
-            f"lambda = {self.lam:g}; use a smaller C, a larger lambda, or smaller values in the data and vectors"
+            f"a weight is not a finite number in epoch {self.n_iter_ + 1}, at its document {position + 1}, "
+            f"with C = {self.C:g} and lambda = {self.lam:g}; use a smaller C, a larger lambda, or smaller values in the data and vectors"
         )
 
     # --- prediction ------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ class Run:
         earlier = self.options["resume"] or self.options["init"]
         self.earlier = TextClassifier.load(earlier) if earlier else None
         notes = self._read_earlier(paths) if self.earlier else self._read_fresh(paths)
-        labels, counts = np.unique(self.data.labels, return_counts=True)
+        labels = np.unique(self.data.labels)
         if len(labels) < 2 and not self.earlier:
             raise WordkitError(
                 f"all documents have the label `{labels[0]}`; a classifier needs two labels at least"
