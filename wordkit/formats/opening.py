@@ -64,6 +64,7 @@ class Input:
         self.path = os.fspath(path)
         self.name = STDIN_NAME if self.path == "-" else self.path
         self.size = 0
+        self.mark = 0  # bytes of a byte-order mark that line_blocks has left out
         self._hash = hashlib.sha256() if digest else None
         self._raw: BinaryIO | None = None
         self._ahead = b""
@@ -152,9 +153,10 @@ def line_blocks(source: Input, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple
     first = True
     while chunk := source.read(block_bytes):
         if first:
-            while len(chunk) < len(_BOM) and (more := source.read(len(_BOM) - len(chunk))):
+            while len(chunk) < len(_BOM) and _BOM.startswith(chunk) and (more := source.read(block_bytes)):
                 chunk += more
-            chunk = chunk.removeprefix(_BOM)
+            if chunk.startswith(_BOM):
+                chunk, source.mark = chunk[len(_BOM) :], len(_BOM)
             first = False
         cut = chunk.rfind(b"\n") + 1
         if cut == 0:
@@ -208,11 +210,11 @@ def text_blocks(source: Input, tally: Tally, block_bytes: int = BLOCK_BYTES) -> 
     A line that is not is an invalid record: raised, or with ``skip_invalid`` counted and left as an empty line.
     Raises DataError for an input with no byte in it.
     """
-    offset = len(_BOM) if source.peek(len(_BOM)) == _BOM else 0
+    offset = 0
     for line, block in line_blocks(source, block_bytes):
         size = len(block)
         if not _is_text(block):
-            block = _without_faults(source, line, block, offset, tally)
+            block = _without_faults(source, line, block, source.mark + offset, tally)
         if block:
             yield line, block
         offset += size
