@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from wordkit.tally import Tally
 
 # Separators, what looks like one in Unicode, and some letters of one to four bytes.
 pieces = st.sampled_from(
-    list(" \t\n\r\x0c\x0b\x1c\x85\xa0\u2028\u3000\ufeff") + ["\r\n", "a", "bc", "é", "語", "𝄞"]
+    [*" \t\n\r\x0c\x0b\x1c\x85\xa0\u2028\u3000\ufeff", "\r\n", "a", "bc", "é", "語", "𝄞"]
 )
 texts = st.lists(pieces, max_size=40).map("".join)
 
@@ -97,7 +98,7 @@ def test_lines_are_counted_over_blocks(tmp_path):
     with Input(tmp_path / "x") as source:
         lines = [(block.line, len(block.line_ends)) for block in read_token_ids(source, TypeTable(), Tally())]
     assert len(lines) > 1
-    assert all(line + n == following for (line, n), (following, _) in zip(lines, lines[1:], strict=False))
+    assert all(line + n == following for (line, n), (following, _) in pairwise(lines))
     assert sum(n for _, n in lines) == 300_000
 
 
