@@ -90,7 +90,7 @@ class Input:
 
     def _decompressed(self, raw: BinaryIO, suffix: str) -> IO[bytes]:
         if suffix == ".gz":
-            return gzip.GzipFile(fileobj=raw, mode="rb")
+            return gzip.GzipFile(fileobj=raw, mode="rb")  # type: ignore[return-value]
         if suffix == ".bz2":
             return bz2.BZ2File(raw)
         if suffix == ".xz":
@@ -307,7 +307,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         target = os.path.realpath(path)
         folder, base = os.path.split(target)
         mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else None
-        handle, temporary = tempfile.mkstemp(prefix=f".{base[:100]}.", suffix=".part", dir=folder)
+        handle, temporary = tempfile.mkstemp(prefix=f".{base[:40]}.", suffix=".part", dir=folder)
     except OSError as error:
         raise _os_error(path, error) from None
     try:
@@ -316,11 +316,11 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.umask(mask)
             mode = 0o666 & ~mask
         os.chmod(temporary, mode)
-        with open(handle, "wb", buffering=1 << 18) as stream:
-            with _writing(stream, path) as out:
+        with open(handle, "wb", buffering=1 << 18) as whole:
+            with _writing(whole, path) as out:
                 yield out
-            stream.flush()
-            os.fsync(stream.fileno())
+            whole.flush()
+            os.fsync(whole.fileno())
         os.replace(temporary, target)
     except BaseException as error:
         with contextlib.suppress(OSError):

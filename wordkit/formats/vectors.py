@@ -1,9 +1,10 @@
 """Vector files: word2vec text and binary, GloVe text (no header), wordkit's ``.npz``.
 
 What a file is, is found in its bytes (``vectors_sniff``), its rows are read in blocks by kernels (``vectors_rows``) and
-written in blocks (``vectors_write``). Policy, as for every reader: a row that cannot be used is an error, or with ``skip_invalid`` counted;
-duplicate words (the first is kept), a header with a wrong number of rows, and nan or inf are counted, or with ``strict`` errors.
-Words are separated from their numbers by one space or tab and may hold both: the last ``dim`` fields are the numbers.
+written in blocks (``vectors_write``). Policy, as for every reader: a row that cannot be used is an error, or with
+``skip_invalid`` counted; duplicate words (the first is kept), a header with a wrong number of rows, and nan or inf are
+counted, or with ``strict`` errors. Words are separated from their numbers by one space or tab and may hold both: the
+last ``dim`` fields are the numbers.
 """
 
 from __future__ import annotations
@@ -231,7 +232,7 @@ def write_vectors(
         raise ValueError(f"vectors are {vectors.shape}, expected ({len(words)}, dim)")
     if len(set(words)) != len(words):
         seen: set[str] = set()
-        twice = next(word for word in words if word in seen or seen.add(word))
+        twice = next(word for word in words if word in seen or seen.add(word))  # type: ignore[func-returns-value]
         raise WordkitError(
             f"{os.fspath(path)}: the word {twice!r} is there twice; a vector file holds each word once"
         )

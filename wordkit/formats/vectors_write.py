@@ -144,7 +144,7 @@ def _stream_writer(path: str, dim: int, rows: int | None, format: str) -> Iterat
         out = stack.enter_context(open_output(path))
         waiting = rows is None and format != "glove"
         body: BinaryIO = stack.enter_context(_spool(path)) if waiting else out  # type: ignore[assignment]
-        if not waiting and format != "glove":
+        if rows is not None and format != "glove":
             out.write(b"%d %d\n" % (rows, dim))
 
         def write(words: list[str], vectors: np.ndarray) -> None:

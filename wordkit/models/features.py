@@ -61,7 +61,8 @@ class TextFeatures:
     def read(self, paths: Sequence[str], tally: Tally, *, fit: bool = False) -> LabelledRows:
         """Labelled rows of some files, one after the other; with ``fit`` the vocabulary is learned from them first."""
         reader = LabelledReader(prefix=self.prefix, multi_label=self.multi_label)
-        parts, inputs = [], []
+        parts: list[Documents] = []
+        inputs = []
         for path in paths:
             before = len(parts)
             with Input(path, digest=True) as source:
