@@ -38,7 +38,9 @@ def timer(setup: str, call: str) -> str:
 
 
 def our_writer(format: str) -> str:
-    setup = "from wordkit.formats.vectors import read_vectors, write_vectors\nwords, vectors = read_vectors(path)"
+    setup = (
+        "from wordkit.formats.vectors import read_vectors, write_vectors\nwords, vectors = read_vectors(path)"
+    )
     return timer(setup, f"write_vectors(path + '.out', words, vectors, {format!r})")
 
 
@@ -63,7 +65,11 @@ BARE = timer("", "open(path, 'rb').read()")
 def best_seconds(python: str, code: str, path: Path, repeat: int) -> float:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     run = subprocess.run(
-        [python, "-c", code, str(path), str(repeat)], env=environment, capture_output=True, text=True, check=True
+        [python, "-c", code, str(path), str(repeat)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return float(run.stdout)
 
@@ -79,7 +85,10 @@ def make_files(folder: Path, rows: int, text_dim: int, binary_dim: int) -> tuple
         with vector_writer(path, dim, rows=rows) as write:
             for first in range(0, rows, 1000):
                 vectors = rng.standard_normal((min(1000, rows - first), dim)) / 3
-                write([f"word{i}" for i in range(first, first + len(vectors))], np.round(vectors, 6).astype(np.float32))
+                write(
+                    [f"word{i}" for i in range(first, first + len(vectors))],
+                    np.round(vectors, 6).astype(np.float32),
+                )
     return text, binary
 
 
@@ -105,7 +114,11 @@ def main() -> None:
             ours = best_seconds(sys.executable, OURS, path, options.repeat)
             peer = options.peer_python and best_seconds(options.peer_python, peer_reader(is_binary), path, 1)
             row(f"read {name} {size}", ours, peer or None)
-            row(f"read {name} {size}, peer is read()", ours, best_seconds(sys.executable, BARE, path, options.repeat))
+            row(
+                f"read {name} {size}, peer is read()",
+                ours,
+                best_seconds(sys.executable, BARE, path, options.repeat),
+            )
             code = our_writer("word2vec-binary" if is_binary else "word2vec")
             ours = best_seconds(sys.executable, code, path, 1)
             peer = options.peer_python and best_seconds(options.peer_python, peer_writer(is_binary), path, 1)

@@ -49,12 +49,16 @@ class _Scorer:
             self.squares[lo : lo + len(block)] = (block * block).sum(axis=1)
             if similarity == "bhattacharyya" and (block < 0).any():
                 row = lo + int(np.argmax((block < 0).any(axis=1)))
-                raise ValueError(f"row {row} holds negative values: Bhattacharyya coefficients are of probabilities")
+                raise ValueError(
+                    f"row {row} holds negative values: Bhattacharyya coefficients are of probabilities"
+                )
         self.norms = np.sqrt(self.squares)
         self.finite = np.isfinite(self.squares)
         nonzero = self.norms[self.finite & (self.norms > 0)]
         self.largest = float(nonzero.max(initial=0.0))
-        self.scaled = bool(nonzero.size) and not (_SAFE_NORMS[0] < nonzero.min() and self.largest < _SAFE_NORMS[1])
+        self.scaled = bool(nonzero.size) and not (
+            _SAFE_NORMS[0] < nonzero.min() and self.largest < _SAFE_NORMS[1]
+        )
         # Worst-case rounding of a float32 sum of dim products, and of the factors around it.
         self.rounding = (vectors.shape[1] + 16) * float(np.finfo(np.float32).eps)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -73,7 +77,9 @@ class _Scorer:
             largest = self.largest * np.sqrt(self.vectors.shape[1])  # |x|_1 <= sqrt(dim) |x|_2
             return roots.astype(np.float32), 2 * self.rounding * sums * np.sqrt(largest)
         scale = norms * self.largest + (self.largest**2 if self.similarity == "euclidean" else 0.0)
-        tiny = float(np.finfo(np.float32).smallest_subnormal) * self.vectors.shape[1]  # products that underflow
+        tiny = (
+            float(np.finfo(np.float32).smallest_subnormal) * self.vectors.shape[1]
+        )  # products that underflow
         return queries.astype(np.float32), 2 * self.rounding * scale + tiny
 
     def approximate(self, left: np.ndarray, lo: int, hi: int, out: np.ndarray) -> np.ndarray:
@@ -110,7 +116,9 @@ class _Scorer:
                 part = (block * query).sum(axis=1)
                 if self.similarity == "cosine":
                     product = norm * self.norms[some]
-                    part = np.divide(part, product, out=np.zeros(len(some)), where=product > 0).clip(-1.0, 1.0)
+                    part = np.divide(part, product, out=np.zeros(len(some)), where=product > 0).clip(
+                        -1.0, 1.0
+                    )
             scores[lo : lo + len(some)] = part
         return scores
 
@@ -164,7 +172,9 @@ def _queries(queries: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray | Non
             raise ValueError(f"a query row is outside 0 ... {len(vectors) - 1}")
         return rows, vectors[rows]
     if queries.ndim != 2 or queries.shape[1] != vectors.shape[1]:
-        raise ValueError(f"queries are {queries.shape}, expected row numbers or (queries, {vectors.shape[1]})")
+        raise ValueError(
+            f"queries are {queries.shape}, expected row numbers or (queries, {vectors.shape[1]})"
+        )
     with np.errstate(over="ignore"):
         return None, queries.astype(np.float32)
 
@@ -209,7 +219,9 @@ def nearest_neighbors(
     return Neighbors(rows, scores, int((scorer.squares == 0).sum()), int((~scorer.finite).sum()))
 
 
-def _search(scorer: _Scorer, queries: np.ndarray, own: np.ndarray | None, top: int) -> tuple[np.ndarray, np.ndarray]:
+def _search(
+    scorer: _Scorer, queries: np.ndarray, own: np.ndarray | None, top: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows and scores of one block of queries (float64)."""
     left, slack = scorer.prepared(queries)
     candidates = _Candidates(len(queries), top, slack)

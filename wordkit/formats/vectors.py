@@ -38,7 +38,9 @@ class _Store:
         self.array: np.ndarray | None = None
         bounds = [wanted, kind.announced, _row_bound(path, kind)]
         bound = min((b for b in bounds if b is not None), default=0) if bounds[2] is not None else 0
-        self.bound = bound + BLOCK_BYTES // (2 * kind.dim) + 2 if bound and kind.dim else 0  # a last block asks for a bit more
+        self.bound = (
+            bound + BLOCK_BYTES // (2 * kind.dim) + 2 if bound and kind.dim else 0
+        )  # a last block asks for a bit more
 
     def take(self, rows: int, dim: int) -> np.ndarray:
         need = self.rows + rows
@@ -67,7 +69,9 @@ def _row_bound(path: str, kind: Kind) -> int | None:
     """The most rows that a plain file of this size can hold; None for pipes and compressed files."""
     if path == "-" or compression_of(path) or not os.path.isfile(path) or not kind.dim:
         return None
-    return os.path.getsize(path) // (4 * kind.dim + 2 if kind.format == "word2vec-binary" else 2 * kind.dim + 2)
+    return os.path.getsize(path) // (
+        4 * kind.dim + 2 if kind.format == "word2vec-binary" else 2 * kind.dim + 2
+    )
 
 
 class _Words:
@@ -100,6 +104,11 @@ class _Words:
         return True
 
 
+def _skipped(tally: Tally) -> int:
+    """Rows that the readers passed over without counting them as read."""
+    return tally.counts.get("row with wrong fields skipped", 0)
+
+
 def _check_count(source: Input, kind: Kind, read: int, limit: int | None, tally: Tally) -> None:
     if kind.announced is not None and read != kind.announced and not (limit is not None and read >= limit):
         what = f"the header announces {kind.announced} rows, {read} read"
@@ -107,11 +116,17 @@ def _check_count(source: Input, kind: Kind, read: int, limit: int | None, tally:
 
 
 def _blocks(
-    source: Input, kind: Kind, take: Take, limit: int | None, only: Collection[str] | None, tally: Tally, errors: str
+    source: Input,
+    kind: Kind,
+    take: Take,
+    limit: int | None,
+    only: Collection[str] | None,
+    tally: Tally,
+    errors: str,
 ) -> Iterator[tuple[list[str], np.ndarray]]:
     """Kept words and vectors, block by block, from an input that :func:`sniff` has looked at."""
     read = 0
-    skipped_before = sum(count for what, count in tally.counts.items() if what.startswith("row with wrong fields"))
+    skipped_before = _skipped(tally)
     words = _Words(source.name, only, tally)
     if kind.format == "npz":
         blocks = npz_rows(source, take, tally, limit)
@@ -122,8 +137,10 @@ def _blocks(
     for rows in blocks:
         yield words.kept(rows)
         read = rows.first + len(rows.vectors)
-    skipped = sum(count for what, count in tally.counts.items() if what.startswith("row with wrong fields"))
-    _check_count(source, kind, read + skipped - skipped_before, limit, tally)
+    skipped = _skipped(tally) - skipped_before
+    if skipped and not read:
+        raise DataError(source.name, None, f"none of its {skipped} rows is valid")
+    _check_count(source, kind, read + skipped, limit, tally)
 
 
 def _check_limit(max_rows: int | None) -> None:
@@ -132,7 +149,7 @@ def _check_limit(max_rows: int | None) -> None:
 
 
 def iter_vectors(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Input,
     *,
     max_rows: int | None = None,
     only_words: Collection[str] | None = None,
@@ -146,7 +163,7 @@ def iter_vectors(
     """
     _check_limit(max_rows)
     own = Tally() if tally is None else tally
-    with Input(path) as source:
+    with path if isinstance(path, Input) else Input(path) as source:
         kind = sniff(source, format)
         yield from _blocks(source, kind, _new_block, max_rows, only_words, own, errors)
     if tally is None:
@@ -154,7 +171,7 @@ def iter_vectors(
 
 
 def read_vectors(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Input,
     *,
     max_rows: int | None = None,
     only_words: Collection[str] | None = None,
@@ -165,7 +182,7 @@ def read_vectors(
     """Words and vectors of a file in any of FORMATS, compressed or not.
 
     Args:
-        path: file, or ``-`` for standard input.
+        path: file, ``-`` for standard input, or an open input (closed at the end).
         max_rows: read the first rows only.
         only_words: keep only these words (memory is that of the rows kept).
         format: one of FORMATS; found in the bytes when None.
@@ -181,7 +198,7 @@ def read_vectors(
     _check_limit(max_rows)
     own = Tally() if tally is None else tally
     words: list[str] = []
-    with Input(path) as source:
+    with path if isinstance(path, Input) else Input(path) as source:
         kind = sniff(source, format)
         store = _Store(source.path, kind, max_rows if only_words is None else len(only_words))
         take = store.take if only_words is None else _new_block
@@ -212,7 +229,9 @@ def write_vectors(
     if len(set(words)) != len(words):
         seen: set[str] = set()
         twice = next(word for word in words if word in seen or seen.add(word))
-        raise WordkitError(f"{os.fspath(path)}: the word {twice!r} is there twice; a vector file holds each word once")
+        raise WordkitError(
+            f"{os.fspath(path)}: the word {twice!r} is there twice; a vector file holds each word once"
+        )
     step = max(1, BLOCK_BYTES // (4 * max(vectors.shape[1], 1)))
     with vector_writer(path, vectors.shape[1], rows=len(words), format=format) as write:
         for first in range(0, len(words), step):

@@ -71,7 +71,13 @@ class _Decoder:
         self.of = "" if kind.announced is None else f" of {kind.announced}"
 
     def rows(
-        self, block: bytes, offset: int, spans: np.ndarray, vectors: np.ndarray, line: Callable[[int], int | None], first: int
+        self,
+        block: bytes,
+        offset: int,
+        spans: np.ndarray,
+        vectors: np.ndarray,
+        line: Callable[[int], int | None],
+        first: int,
     ) -> Rows:
         """The block's rows, less those whose word is invalid. ``offset``: of the block's first byte in the input."""
         count = len(vectors)
@@ -91,15 +97,23 @@ class _Decoder:
         return Rows(words, vectors, line, first)
 
     def _one_by_one(
-        self, block: bytes, offset: int, spans: np.ndarray, vectors: np.ndarray, line: Callable[[int], int | None], first: int
+        self,
+        block: bytes,
+        offset: int,
+        spans: np.ndarray,
+        vectors: np.ndarray,
+        line: Callable[[int], int | None],
+        first: int,
     ) -> Rows:
         words, kept = [], []
         for row, (start, end) in enumerate(spans.tolist()):
             word = block[start:end]
             fault = _word_fault(word, self.is_text)
             if fault is not None and (self.errors == "strict" or not fault[1].endswith("UTF-8")):
-                what = f"row {first + row + 1}{self.of}: {fault[1]} at offset {offset + start + fault[0]}"
-                self.tally.invalid(DataError(self.name, line(row), what, "a word in UTF-8"), "row with an invalid word")
+                what = f"row {first + row + 1}{self.of}: {fault[1]} (offset {offset + start + fault[0]})"
+                self.tally.invalid(
+                    DataError(self.name, line(row), what, "a word in UTF-8"), "row with an invalid word"
+                )
             else:
                 words.append(word.decode("utf-8", errors=self.errors))
                 kept.append(row)
@@ -161,7 +175,9 @@ def _parse_block(
             counted, at = at, following
 
 
-def text_rows(source: Input, kind: Kind, take: Take, tally: Tally, errors: str, limit: int | None) -> Iterator[Rows]:
+def text_rows(
+    source: Input, kind: Kind, take: Take, tally: Tally, errors: str, limit: int | None
+) -> Iterator[Rows]:
     """Rows of word2vec or GloVe text; at most ``limit``."""
     decoder = _Decoder(source, kind, tally, errors)
     offset, start, first = (3 if kind.has_bom else 0), kind.header_bytes, 0
@@ -177,7 +193,9 @@ def text_rows(source: Input, kind: Kind, take: Take, tally: Tally, errors: str, 
             spans, vectors = _parse_block(source.name, line, block, skipped, kind.dim, take, left, tally)
             if len(vectors):
 
-                def line_of(row: int, line: int = line, block: bytes = block, spans: np.ndarray = spans) -> int:
+                def line_of(
+                    row: int, line: int = line, block: bytes = block, spans: np.ndarray = spans
+                ) -> int:
                     return line + block.count(b"\n", 0, int(spans[row, 0]))
 
                 rows = decoder.rows(block, offset, spans, vectors, line_of, first)
@@ -224,7 +242,9 @@ def _told_end(name: str, rest: bytes, row: int, kind: Kind, tally: Tally) -> Non
         tally.invalid(DataError(name, None, f"{what}: the file ends inside the word"), "row that is cut")
 
 
-def binary_rows(source: Input, kind: Kind, take: Take, tally: Tally, errors: str, limit: int | None) -> Iterator[Rows]:
+def binary_rows(
+    source: Input, kind: Kind, take: Take, tally: Tally, errors: str, limit: int | None
+) -> Iterator[Rows]:
     """Rows of word2vec's binary format, with or without a line feed after each; at most ``limit``."""
     decoder = _Decoder(source, kind, tally, errors)
     width, first = 4 * kind.dim, 0

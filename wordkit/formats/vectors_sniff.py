@@ -113,9 +113,13 @@ def _text_dim(name: str, body: bytes, complete: bool) -> int:
     if _is_binary(body):
         raise DataError(name, None, "this looks like a binary file without a word2vec header", "vectors")
     if not complete and b"\n" not in body:
-        raise DataError(name, 1, f"the first line is longer than {_LONGEST_LINE >> 20} MB", "rows of a word and numbers")
+        raise DataError(
+            name, 1, f"the first line is longer than {_LONGEST_LINE >> 20} MB", "rows of a word and numbers"
+        )
     first = quoted(body.partition(b"\n")[0])
-    raise DataError(name, 1, f"{first} is neither a header nor a row", "vectors: a word and its numbers a line")
+    raise DataError(
+        name, 1, f"{first} is neither a header nor a row", "vectors: a word and its numbers a line"
+    )
 
 
 def _checked_header(name: str, match: re.Match[bytes]) -> tuple[int, int]:
@@ -158,6 +162,8 @@ def sniff(source: Input, format: str | None = None) -> Kind:
     if format == "word2vec" and binary:
         raise DataError(name, None, "this looks like a binary file", "text (format word2vec-binary reads it)")
     if format == "word2vec-binary" and _is_text(body, complete, dim) and not _is_binary(body):
-        raise DataError(name, None, "this looks like a text file", "binary vectors (format word2vec reads it)")
+        raise DataError(
+            name, None, "this looks like a text file", "binary vectors (format word2vec reads it)"
+        )
     found = format or ("word2vec-binary" if binary else "word2vec")
     return Kind(found, dim, announced, match.end(), has_bom)

@@ -71,7 +71,9 @@ def _packed(path: str, words: list[str], format: str, first: bool) -> bytes:
     if doubtful:
         for row, word in enumerate(words):
             if fault := _word_fault(word, format, first and row == 0):
-                raise WordkitError(f"{path}: the word {word!r} cannot be stored in the format {format}: {fault}")
+                raise WordkitError(
+                    f"{path}: the word {word!r} cannot be stored in the format {format}: {fault}"
+                )
         packed = text.encode("utf-8")
     return packed
 
