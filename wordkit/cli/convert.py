@@ -44,9 +44,9 @@ def command(
 ) -> None:
     """Convert vector file IN to OUT: word2vec text or binary, GloVe text (no header), or npz.
 
-    Rows are streamed: a file larger than memory converts. Values are kept to the last bit; text is the shortest that
-    reads back the same. Duplicate words keep their first row. IN may be - for standard input, OUT - for standard
-    output (text formats).
+    Rows are streamed: a file larger than memory converts. Values are kept to the last bit; text is the
+    shortest that reads back the same. Duplicate words keep their first row. IN may be - for standard input,
+    OUT - for standard output (text formats).
     """
     import itertools
 
@@ -79,7 +79,8 @@ def command(
         if wanted is not None and rows == 0:
             raise WordkitError(f"{path}: none of the {len(wanted)} words of {listed} is there")
         if missing:
-            what = f"{len(missing)} of {len(wanted or ())} words of {listed} are not there, such as {min(missing)!r}"
+            share = f"{len(missing)} of {len(wanted or ())} words of {listed}"
+            what = f"{share} are not there, such as {min(missing)!r}"
             tally.warn("incomplete word list", DataError(path, None, what))
     report_tally(tally)
     message(f"{rows} vectors of {dim} dimensions written to {out} ({to_format})")

@@ -16,7 +16,7 @@ from wordkit.cli.options import input_argument, json_option, policy_options, thr
     "--similarity",
     type=click.Choice(["cosine", "dot", "euclidean", "bhattacharyya"]),
     default="cosine",
-    help="Score, higher is nearer: euclidean is minus the distance, bhattacharyya is for rows of probabilities.",
+    help="Higher is nearer: euclidean is minus the distance, bhattacharyya is for rows of probabilities.",
 )
 @click.option(
     "--from",
@@ -41,13 +41,16 @@ def command(
     threads: int,
     as_json: bool,
 ) -> None:
-    """List the nearest words of each WORD in vector file VEC; without WORD they are read from standard input, one a line.
+    """List the nearest words of each WORD in vector file VEC; without WORD they are read from standard input,
+    one a line.
 
-    Prints QUERY, WORD and SCORE, separated by tabs, the nearest first and equal scores in file order. A query is not
-    its own neighbour. Words that are not in the file are counted; it is an error if none is. A zero vector has cosine
-    0 with everything.
+    Prints QUERY, WORD and SCORE, separated by tabs, the nearest first and equal scores in file order. A query
+    is not its own neighbour. Words that are not in the file are counted; it is an error if none is. A zero
+    vector has cosine 0 with everything.
     """
     import time
+
+    import numpy as np
 
     from wordkit.cli.report import message, print_json, print_lines, report_tally
     from wordkit.errors import DataError, WordkitError
@@ -66,16 +69,26 @@ def command(
     source = Input(vec, digest=True)
     names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally)
     row_of = {name: row for row, name in enumerate(names)}
-    known = [word for word in queries if word in row_of]
+    known = []
     for word in queries:
         if word not in row_of:
             tally.warn("unknown word", DataError(source.name, None, f"the word {word!r} is not there"))
+        elif not np.isfinite(vectors[row_of[word]]).all():
+            tally.warn(
+                "query with nan or inf", DataError(source.name, None, f"the vector of {word!r} is not finite")
+            )
+        else:
+            known.append(word)
     if not known:
         report_tally(tally)
-        raise WordkitError(f"{source.name}: none of the {len(queries)} words is there")
+        raise WordkitError(f"{source.name}: none of the {len(queries)} words has a vector")
     try:
         found = nearest_neighbors(
-            [row_of[word] for word in known], vectors, top=top, similarity=similarity, threads=threads
+            np.array([row_of[word] for word in known]),
+            vectors,
+            top=top,
+            similarity=similarity,
+            threads=threads,
         )
     except ValueError as error:
         raise WordkitError(f"{source.name}: {error}") from None

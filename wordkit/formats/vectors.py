@@ -1,9 +1,10 @@
 """Vector files: word2vec text and binary, GloVe text (no header), wordkit's ``.npz``.
 
-What a file is, is found in its bytes (``vectors_sniff``), its rows are read in blocks by kernels (``vectors_rows``) and written in
-blocks (``vectors_write``). Policy, as for every reader: a row that cannot be used is an error, or with ``skip_invalid`` counted;
-duplicate words (the first is kept), a header with a wrong number of rows, and nan or inf are counted, or with ``strict`` errors.
-Words are separated from their numbers by one space or tab and may hold both: the last ``dim`` fields are the numbers.
+What a file is, is found in its bytes (``vectors_sniff``), its rows are read in blocks by kernels
+(``vectors_rows``) and written in blocks (``vectors_write``). Policy, as for every reader: a row that cannot
+be used is an error, or with ``skip_invalid`` counted; duplicate words (the first is kept), a header with a
+wrong number of rows, and nan or inf are counted, or with ``strict`` errors. Words are separated from their
+numbers by one space or tab and may hold both: the last ``dim`` fields are the numbers.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def _new_block(rows: int, dim: int) -> np.ndarray:
 class _Store:
     """The rows kept so far in one growing array, which blocks are read straight into.
 
-    It starts at what the header promises or the file's size allows, whichever is less; untouched memory costs nothing.
+    It starts at what the header promises or the file's size allows, whichever is less; untouched memory costs
+    nothing.
     """
 
     def __init__(self, path: str, kind: Kind, wanted: int | None) -> None:
@@ -99,8 +101,7 @@ class _Words:
         if word not in self.seen:
             self.seen.add(word)
             return False
-        what = f"row {rows.first + row + 1}: the word {word!r} was there before"
-        self.tally.warn("duplicate word", DataError(self.name, rows.line(row), what))
+        self.tally.warn("duplicate word", rows.error(self.name, row, f"the word {word!r} was there before"))
         return True
 
 
@@ -136,7 +137,7 @@ def _blocks(
         blocks = reader(source, kind, take, tally, errors, limit)
     for rows in blocks:
         yield words.kept(rows)
-        read = rows.first + len(rows.vectors)
+        read = rows.read
     skipped = _skipped(tally) - skipped_before
     if skipped and not read:
         raise DataError(source.name, None, f"none of its {skipped} rows is valid")
@@ -157,7 +158,8 @@ def iter_vectors(
     tally: Tally | None = None,
     errors: str = "strict",
 ) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Blocks ``(words, float32 array of words x dim)`` of a vector file, in file order; at least one, which may be empty.
+    """Blocks ``(words, float32 array of words x dim)`` of a vector file, in file order; at least one, which
+    may be empty.
 
     Arguments and errors as for :func:`read_vectors`; memory is a block's and the words'.
     """
@@ -186,8 +188,10 @@ def read_vectors(
         max_rows: read the first rows only.
         only_words: keep only these words (memory is that of the rows kept).
         format: one of FORMATS; found in the bytes when None.
-        tally: policy and counter for odd rows; when None, bad rows are errors and counts become Python warnings.
-        errors: what to do with bytes that are not UTF-8: ``strict``, or ``replace`` and the like as in ``bytes.decode``.
+        tally: policy and counter for odd rows; when None, bad rows are errors and counts become Python
+            warnings.
+        errors: what to do with bytes that are not UTF-8: ``strict``, or ``replace`` and the like as in
+            ``bytes.decode``.
 
     Returns:
         words (no word twice) and a float32 array of shape (words, dim).
@@ -215,7 +219,8 @@ def read_vectors(
 def write_vectors(
     path: str | os.PathLike[str], words: list[str], vectors: np.ndarray, format: str | None = None
 ) -> None:
-    """Write words and their vectors (words x dim, stored as float32), whole or not at all; reading gives the same back.
+    """Write words and their vectors (words x dim, stored as float32), whole or not at all; reading gives the
+    same back.
 
     Args:
         format: one of FORMATS; by suffix when None (``.bin``, ``.npz``, otherwise word2vec text).
