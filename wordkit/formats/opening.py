@@ -103,7 +103,7 @@ class Input:
         """The first ``size`` bytes not yet read (fewer only at the end), left for the next :meth:`read`."""
         parts = [self._ahead]
         missing = size - len(self._ahead)
-        while missing > 0 and (data := self._read(missing)):
+        while missing > 0 and (data := self._next(missing)):
             parts.append(data)
             missing -= len(data)
         self._ahead = b"".join(parts)
@@ -111,15 +111,19 @@ class Input:
 
     def read(self, size: int = -1) -> bytes:
         """Up to ``size`` bytes, all that is left for -1; empty at the end."""
-        if not self._ahead or size == 0:
-            return self._read(size)
         if size < 0:
-            data, self._ahead = self._ahead + self._read(-1), b""
-        else:
-            data, self._ahead = self._ahead[:size], self._ahead[size:]
+            parts = [self._ahead]
+            while data := self._next(BLOCK_BYTES):
+                parts.append(data)
+            self._ahead = b""
+            return b"".join(parts)
+        if not self._ahead:
+            return self._next(size)
+        data, self._ahead = self._ahead[:size], self._ahead[size:]
         return data
 
-    def _read(self, size: int) -> bytes:
+    def _next(self, size: int) -> bytes:
+        """Up to ``size`` bytes from the stream, past what was peeked at."""
         try:
             data = self._take(size)
         except EOFError:
@@ -336,6 +340,9 @@ def seekable(source: Input) -> IO[bytes]:
     Bytes that were only peeked at are part of it.
     """
     if source._stream is source._raw and source._raw is not None and source._raw.seekable():
+        if source._hash is not None:  # what the caller reads from the raw file would not be counted
+            while source.read(BLOCK_BYTES):
+                pass
         source._raw.seek(0)
         return source._raw
     return io.BytesIO(source.read())

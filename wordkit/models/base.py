@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 from typing import Any
 
 import numpy as np
@@ -70,12 +71,7 @@ def one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
 
 def positive(name: str, value: Any) -> float:
     """The value, if it is a finite number above zero."""
-    if (
-        isinstance(value, (str, bytes))
-        or not np.isscalar(value)
-        or not np.isfinite(value)
-        or not float(value) > 0
-    ):
+    if not isinstance(value, numbers.Real) or not 0 < float(value) < float("inf"):
         raise ValueError(f"{name} is {value!r}, expected a finite number greater than 0")
     return float(value)
 
