@@ -1,0 +1,256 @@
+"""A run of whole CoNLL sentences as bytes and arrays, and how it comes out of a stream of bytes.
+
+:class:`ConllBlock` is what the fast readers work on: nothing in it is a Python object per word. :class:`BlockScanner`
+cuts a stream into such blocks and says what is wrong with a bad sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from wordkit._kernels import conll_scan as kernel
+from wordkit._kernels.span_text import join_spans
+from wordkit.errors import DataError
+from wordkit.tally import Tally
+
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_ALIASES = {"cpos": "upos", "cpostag": "upos", "pos": "xpos", "postag": "xpos", "phead": "deps", "pdeprel": "misc"}
+POLICIES = {"none": kernel.SKIP_HEADS, "any": kernel.PARSE_HEADS, "tree": kernel.TREE_HEADS}
+_LARGEST_BLOCK = 0x7FFFFFFF
+
+
+def column_index(name: str) -> int:
+    """Where a column stands, from 0; CoNLL-X names (cpos, pos, phead, pdeprel) are accepted.
+
+    Raises:
+        ValueError: no such column.
+    """
+    name = name.lower()
+    try:
+        return COLUMNS.index(_ALIASES.get(name, name))
+    except ValueError:
+        raise ValueError(f"no column {name!r}; there are {', '.join(COLUMNS)}") from None
+
+
+class ConllBlock:
+    """Whole sentences: their bytes, where fields lie in them, heads. All positions are bytes of ``data``.
+
+    For T words, S sentences and O other lines:
+
+    ``data``: the bytes; ``width``: fields a line; ``columns``: names of the columns whose fields were looked for.
+    ``heads``: (T,) int32, from 1 in each sentence, 0 the root, -1 for `_`; None where they were not read.
+    ``offsets``: (S + 1,) int32, first word of each sentence. ``lines``: (T,) int64 line numbers of the input, from 1.
+    ``sentence_spans``: (2, S) int32, bytes of each sentence with its comments. ``sentence_lines``: (S,) int64.
+    ``other_kinds``, ``other_starts``: (O,) int32, comments (1), ranges (2) and empty nodes (3).
+    """
+
+    __slots__ = ("_first_line", "_others", "_sentences", "_texts", "_tokens", "columns", "data", "heads", "width")
+
+    def __init__(self, data: bytes, width: int, columns: Sequence[str], first_line: int, with_heads: bool,
+                 tokens: np.ndarray, sentences: np.ndarray, others: np.ndarray) -> None:  # fmt: skip
+        self.data, self.width, self.columns = data, width, tuple(columns)
+        self._first_line, self._tokens, self._sentences, self._others = first_line, tokens, sentences, others
+        self._texts: dict[str, list] = {}
+        self.heads: np.ndarray | None = tokens[1] if with_heads else None
+
+    def __len__(self) -> int:
+        return self._sentences.shape[1] - 1
+
+    @property
+    def n_words(self) -> int:
+        return self._tokens.shape[1]
+
+    @property
+    def offsets(self) -> np.ndarray:
+        return self._sentences[0]
+
+    @property
+    def lines(self) -> np.ndarray:
+        return self._tokens[0] + np.int64(self._first_line)
+
+    @property
+    def sentence_spans(self) -> np.ndarray:
+        return self._sentences[1:3, :-1]
+
+    @property
+    def sentence_lines(self) -> np.ndarray:
+        return self._sentences[3, :-1] + np.int64(self._first_line)
+
+    @property
+    def other_kinds(self) -> np.ndarray:
+        return self._others[0]
+
+    @property
+    def other_starts(self) -> np.ndarray:
+        return self._others[1]
+
+    def spans(self, column: str) -> tuple[np.ndarray, np.ndarray]:
+        """First byte and end (T,) int32 of every word's field.
+
+        Raises:
+            ValueError: the column was not asked for when the block was read.
+        """
+        name = COLUMNS[column_index(column)]
+        if name not in self.columns:
+            raise ValueError(f"column {name!r} was not read; it has to be among columns=")
+        row = kernel.FIELD_ROWS + 2 * self.columns.index(name)
+        return self._tokens[row], self._tokens[row + 1]
+
+    def texts(self, column: str) -> list[str]:
+        """The field of every word as text; made at the first call, the same list later: not to be changed."""
+        texts = self._texts.get(column)
+        if texts is None:
+            starts, ends = self.spans(column)
+            n = self.n_words
+            out = np.empty(int((ends - starts).sum(dtype=np.int64)) + n - 1 if n else 0, dtype=np.uint8)
+            join_spans(self.data, starts, ends, out)
+            texts = self._texts[column] = str(out.data, "utf-8").split("\n") if n else []
+        return texts
+
+    def head_list(self) -> list[int]:
+        """``heads`` as a list of T numbers, made once.
+
+        Raises:
+            ValueError: heads were not read.
+        """
+        heads = self._texts.get(":heads")
+        if heads is None:
+            if self.heads is None:
+                raise ValueError("heads were not read (heads='none')")
+            heads = self._texts[":heads"] = self.heads.tolist()
+        return heads
+
+    def bounds(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """First words (S + 1), first bytes, ends and first lines (S) of the sentences as lists."""
+        first, start, end, line = self._sentences.tolist()
+        return first, start, end, [self._first_line + n for n in line[:-1]]
+
+
+def _cut(text: str, limit: int = 40) -> str:
+    return text if len(text) <= limit else text[:limit] + "..."
+
+
+class BlockScanner:
+    """Cuts byte blocks into :class:`ConllBlock` of whole sentences.
+
+    Args:
+        name: the input as errors name it.
+        tally: what is done with bad sentences.
+        columns: names of the columns whose fields are looked for.
+        heads: ``none``, ``any`` (numbers or `_`) or ``tree`` (checked).
+        widths: numbers of fields a line may have; the first sentence decides among them.
+    """
+
+    def __init__(
+        self, name: str, tally: Tally, columns: Sequence[str], heads: str = "tree", widths: Sequence[int] = (10,)
+    ) -> None:
+        if heads not in POLICIES:
+            raise ValueError(f"heads must be one of {', '.join(POLICIES)}, not {heads!r}")
+        self.name, self.tally, self.widths = name, tally, tuple(widths)
+        self.columns = tuple(dict.fromkeys(COLUMNS[column_index(column)] for column in columns))
+        self.policy = POLICIES[heads]
+        self.width: int | None = self.widths[0] if len(self.widths) == 1 else None
+        self.sentences = self.skipped = 0
+        self.faults: dict[int, DataError] = {}  # line to what is wrong with its bytes
+        self._rest, self._line = b"", 1
+
+    def scan(self, data: bytes, final: bool) -> Iterator[ConllBlock]:
+        """The block of the sentences that end in the bytes so far; what is left waits for the next call."""
+        if self._rest:
+            data = self._rest + data
+        self._rest = data
+        if len(data) > _LARGEST_BLOCK:
+            raise DataError(self.name, self._line, "a sentence over 2 GiB", "blank lines between sentences")
+        if self.width is None:
+            self.width = self._find_width(data, final)
+            if self.width is None:
+                return
+        width = self.width
+        wanted = np.array([COLUMNS.index(column) for column in self.columns if COLUMNS.index(column) < width], np.int32)
+        room = len(data) // (width + 1) + 1
+        tokens = np.empty((kernel.FIELD_ROWS + 2 * len(wanted), room), dtype=np.int32)
+        sentences = np.empty((4, room + 1), dtype=np.int32)
+        others = np.empty((3, len(data) // 2 + 1), dtype=np.int32)
+        state = np.zeros(kernel.STATE_SIZE, dtype=np.int64)
+        while status := kernel.scan(data, wanted, tokens, sentences, others, state, width, self.policy, final):
+            if not state[kernel.CLOSED] and self.tally.skip_invalid:
+                break  # its end is not here yet: it is told of, once, when it is
+            self.skipped += 1
+            self.tally.invalid(self._error(status, state, data), "sentence")
+        if state[kernel.STRAY]:
+            line = self._line + int(state[kernel.BAD_LINE])
+            kind = "comment lines after the last sentence"
+            self.tally.warn(kind, DataError(self.name, line, kind), int(state[kernel.STRAY]))
+        position, line = int(state[kernel.POSITION]), int(state[kernel.LINE])
+        n_sentences = int(state[kernel.SENTENCES])
+        first_line, self._line, self._rest = self._line, self._line + line, data[position:]
+        self.sentences += n_sentences
+        if n_sentences:
+            found = [name for name in self.columns if COLUMNS.index(name) < width]
+            yield ConllBlock(
+                data, width, found, first_line, self.policy != kernel.SKIP_HEADS,
+                tokens[:, : state[kernel.TOKENS]], sentences[:, : n_sentences + 1], others[:, : state[kernel.OTHERS]],
+            )  # fmt: skip
+
+    def waiting(self) -> int:
+        """Bytes kept for the next call."""
+        return len(self._rest)
+
+    def _find_width(self, data: bytes, final: bool) -> int | None:
+        """The most fields that a line of the first sentence has, of the widths allowed; None if it is not all there."""
+        best, lines, at = 0, 0, 0
+        while (end := data.find(b"\n", at)) >= 0 or (final and at < len(data)):
+            line = data[at : end if end >= 0 else len(data)]
+            at = end + 1 if end >= 0 else len(data)
+            if not line.strip(b" \t\r"):
+                if lines:
+                    return best or self.widths[0]
+            elif not line.startswith(b"#"):
+                lines += 1
+                fields = line.count(b"\t") + 1
+                best = fields if fields in self.widths and fields > best else best
+        return (best or self.widths[0]) if final or lines > 1000 else None
+
+    def _error(self, status: int, state: np.ndarray, data: bytes) -> DataError:
+        line = self._line + int(state[kernel.BAD_LINE])
+        if line in self.faults:
+            return self.faults[line]
+        word, found = int(state[kernel.WORD]), int(state[kernel.FOUND])
+        span, end = int(state[kernel.SPAN]), int(state[kernel.SPAN_END])
+        field = "" if status in _TREE_STATUSES else data[span:end].decode("utf-8", "replace")
+        return DataError(self.name, line, *self._wording(status, word, found, field, end))
+
+    def _wording(self, status: int, word: int, found: int, field: str, end: int) -> tuple[str, str | None]:
+        """What was found and what was expected. ``found``: columns, a number or a head; ``end``: words, for trees."""
+        assert self.width is not None
+        if status == kernel.BAD_COLUMNS:
+            return f"{found} column{'s' * (found != 1)}", self._columns_expected(found, " " in field)
+        if status == kernel.BAD_ID:
+            if " " in field:  # the file's first lines set the width, and this is one of them
+                return f"{self.width} columns", self._columns_expected(self.width, True)
+            return f"ID `{_cut(field)}`", "a number, a range (2-3) or an empty node (8.1)"
+        if status == kernel.BAD_ID_ORDER:
+            return f"ID {found}", f"{word}" + (" (is a blank line missing?)" if found == 1 else "")
+        if status == kernel.EMPTY_FIELD:
+            return f"word {word} has an empty {COLUMNS[found].upper()}", "a text or `_`"
+        if status == kernel.BAD_HEAD:
+            return f"head `{_cut(field)}` of word {word}", "a number or `_`"
+        if status == kernel.NO_HEAD:
+            return f"word {word} has no head (`_`)", "a tree: a head for every word"
+        if status == kernel.HEAD_RANGE:
+            return f"head {found} of word {word} is beyond the sentence", f"0 to {end}"
+        if status == kernel.SELF_HEAD:
+            return f"word {word} is its own head", "a tree"
+        if status == kernel.CYCLE:
+            return f"the heads from word {word} on go round in a circle", "a tree"
+        return "a sentence without words", "lines that begin with 1, 2, ..."
+
+    def _columns_expected(self, found: int, has_space: bool) -> str:
+        """The file's width; one more for a line whose own space has set the width too low."""
+        expected = self.width if found != self.width else found + 1
+        return f"{expected} (space instead of tab?)" if has_space and found < expected else f"{expected}"
+
+
+_TREE_STATUSES = (kernel.HEAD_RANGE, kernel.SELF_HEAD, kernel.CYCLE, kernel.NO_WORDS)
