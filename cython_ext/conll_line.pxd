@@ -60,8 +60,10 @@ cdef inline bint find_line(Line* line, const unsigned char* text, Py_ssize_t at,
                     n += 1
                 end += 1
     line.n_tabs = n
-    line.stop = end - 1 if end > line.start and text[end - 1] == c"\r" else end
     line.next = end + 1 if end < size else size
+    line.stop = end
+    while line.stop > line.start and text[line.stop - 1] == c"\r":
+        line.stop -= 1
     return end < size
 
 

@@ -1,7 +1,7 @@
 """A run of whole CoNLL sentences as bytes and arrays, and how it comes out of a stream of bytes.
 
-:class:`ConllBlock` is what the fast readers work on: nothing in it is a Python object per word. :class:`BlockScanner`
-cuts a stream into such blocks and says what is wrong with a bad sentence.
+:class:`ConllBlock` is what the fast readers work on: nothing in it is a Python object per word.
+:class:`BlockScanner` cuts a stream into such blocks and says what is wrong with a bad sentence.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from wordkit.errors import DataError
 from wordkit.tally import Tally
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-_ALIASES = {"cpos": "upos", "cpostag": "upos", "pos": "xpos", "postag": "xpos", "phead": "deps", "pdeprel": "misc"}
+_ALIASES = {
+    "cpos": "upos",
+    "cpostag": "upos",
+    "pos": "xpos",
+    "postag": "xpos",
+    "phead": "deps",
+    "pdeprel": "misc",
+}
 POLICIES = {"none": kernel.SKIP_HEADS, "any": kernel.PARSE_HEADS, "tree": kernel.TREE_HEADS}
 _LARGEST_BLOCK = 0x7FFFFFFF
 
@@ -39,20 +46,33 @@ class ConllBlock:
 
     For T words, S sentences and O other lines:
 
-    ``data``: the bytes; ``width``: fields a line; ``columns``: names of the columns whose fields were looked for.
-    ``heads``: (T,) int32, from 1 in each sentence, 0 the root, -1 for `_`; None where they were not read.
-    ``offsets``: (S + 1,) int32, first word of each sentence. ``lines``: (T,) int64 line numbers of the input, from 1.
-    ``sentence_spans``: (2, S) int32, bytes of each sentence with its comments. ``sentence_lines``: (S,) int64.
-    ``other_kinds``, ``other_starts``: (O,) int32, comments (1), ranges (2) and empty nodes (3).
+    ``data``: the bytes; ``width``: fields a line; ``columns``: names of the columns whose fields were looked
+    for. ``heads``: (T,) int32, from 1 in each sentence, 0 the root, -1 for `_`; None where they were not
+    read. ``offsets``: (S + 1,) int32, first word of each sentence. ``lines``: (T,) int64 line numbers of the
+    input, from 1. ``sentence_spans``: (2, S) int32, bytes of each sentence with its comments.
+    ``sentence_lines``: (S,) int64. ``other_kinds``, ``other_starts``: (O,) int32, comments (1), ranges (2)
+    and empty nodes (3).
     """
 
-    __slots__ = ("_first_line", "_others", "_sentences", "_texts", "_tokens", "columns", "data", "heads", "width")
+    __slots__ = (
+        "_bounds",
+        "_first_line",
+        "_others",
+        "_sentences",
+        "_texts",
+        "_tokens",
+        "columns",
+        "data",
+        "heads",
+        "width",
+    )
 
     def __init__(self, data: bytes, width: int, columns: Sequence[str], first_line: int, with_heads: bool,
                  tokens: np.ndarray, sentences: np.ndarray, others: np.ndarray) -> None:  # fmt: skip
         self.data, self.width, self.columns = data, width, tuple(columns)
         self._first_line, self._tokens, self._sentences, self._others = first_line, tokens, sentences, others
         self._texts: dict[str, list] = {}
+        self._bounds: tuple[list[int], list[int], list[int], list[int]] | None = None
         self.heads: np.ndarray | None = tokens[1] if with_heads else None
 
     def __len__(self) -> int:
@@ -94,7 +114,9 @@ class ConllBlock:
         """
         name = COLUMNS[column_index(column)]
         if name not in self.columns:
-            raise ValueError(f"column {name!r} was not read; it has to be among columns=")
+            raise ValueError(
+                f"column {name!r} was not read (not in columns=, or the file has {self.width} columns)"
+            )
         row = kernel.FIELD_ROWS + 2 * self.columns.index(name)
         return self._tokens[row], self._tokens[row + 1]
 
@@ -123,9 +145,11 @@ class ConllBlock:
         return heads
 
     def bounds(self) -> tuple[list[int], list[int], list[int], list[int]]:
-        """First words (S + 1), first bytes, ends and first lines (S) of the sentences as lists."""
-        first, start, end, line = self._sentences.tolist()
-        return first, start, end, [self._first_line + n for n in line[:-1]]
+        """First words (S + 1), first bytes, ends and first lines (S) of the sentences as lists, made once."""
+        if self._bounds is None:
+            first, start, end, line = self._sentences.tolist()
+            self._bounds = first, start, end, [self._first_line + n for n in line[:-1]]
+        return self._bounds
 
 
 def _cut(text: str, limit: int = 40) -> str:
@@ -144,14 +168,19 @@ class BlockScanner:
     """
 
     def __init__(
-        self, name: str, tally: Tally, columns: Sequence[str], heads: str = "tree", widths: Sequence[int] = (10,)
+        self,
+        name: str,
+        tally: Tally,
+        columns: Sequence[str],
+        heads: str = "tree",
+        widths: Sequence[int] = (10,),
     ) -> None:
         if heads not in POLICIES:
             raise ValueError(f"heads must be one of {', '.join(POLICIES)}, not {heads!r}")
         self.name, self.tally, self.widths = name, tally, tuple(widths)
         self.columns = tuple(dict.fromkeys(COLUMNS[column_index(column)] for column in columns))
         self.policy = POLICIES[heads]
-        self.width: int | None = self.widths[0] if len(self.widths) == 1 else None
+        self.width = self.widths[0] if len(self.widths) == 1 else 0  # 0: not known yet
         self.sentences = self.skipped = 0
         self.faults: dict[int, DataError] = {}  # line to what is wrong with its bytes
         self._rest, self._line = b"", 1
@@ -163,18 +192,20 @@ class BlockScanner:
         self._rest = data
         if len(data) > _LARGEST_BLOCK:
             raise DataError(self.name, self._line, "a sentence over 2 GiB", "blank lines between sentences")
-        if self.width is None:
-            self.width = self._find_width(data, final)
-            if self.width is None:
-                return
-        width = self.width
-        wanted = np.array([COLUMNS.index(column) for column in self.columns if COLUMNS.index(column) < width], np.int32)
+        width = self.width = self.width or self._find_width(data, final)
+        if not width:
+            return
+        wanted = np.array(
+            [COLUMNS.index(column) for column in self.columns if COLUMNS.index(column) < width], np.int32
+        )
         room = len(data) // (width + 1) + 1
         tokens = np.empty((kernel.FIELD_ROWS + 2 * len(wanted), room), dtype=np.int32)
         sentences = np.empty((4, room + 1), dtype=np.int32)
         others = np.empty((3, len(data) // 2 + 1), dtype=np.int32)
         state = np.zeros(kernel.STATE_SIZE, dtype=np.int64)
-        while status := kernel.scan(data, wanted, tokens, sentences, others, state, width, self.policy, final):
+        while status := kernel.scan(
+            data, wanted, tokens, sentences, others, state, width, self.policy, final
+        ):
             if not state[kernel.CLOSED] and self.tally.skip_invalid:
                 break  # its end is not here yet: it is told of, once, when it is
             self.skipped += 1
@@ -190,16 +221,22 @@ class BlockScanner:
         if n_sentences:
             found = [name for name in self.columns if COLUMNS.index(name) < width]
             yield ConllBlock(
-                data, width, found, first_line, self.policy != kernel.SKIP_HEADS,
-                tokens[:, : state[kernel.TOKENS]], sentences[:, : n_sentences + 1], others[:, : state[kernel.OTHERS]],
-            )  # fmt: skip
+                data,
+                width,
+                found,
+                first_line,
+                self.policy != kernel.SKIP_HEADS,
+                tokens[:, : state[kernel.TOKENS]],
+                sentences[:, : n_sentences + 1],
+                others[:, : state[kernel.OTHERS]],
+            )
 
     def waiting(self) -> int:
         """Bytes kept for the next call."""
         return len(self._rest)
 
-    def _find_width(self, data: bytes, final: bool) -> int | None:
-        """The most fields that a line of the first sentence has, of the widths allowed; None if it is not all there."""
+    def _find_width(self, data: bytes, final: bool) -> int:
+        """The most fields, of widths allowed, in a line of the first sentence; 0 if it is not all there."""
         best, lines, at = 0, 0, 0
         while (end := data.find(b"\n", at)) >= 0 or (final and at < len(data)):
             line = data[at : end if end >= 0 else len(data)]
@@ -211,24 +248,23 @@ class BlockScanner:
                 lines += 1
                 fields = line.count(b"\t") + 1
                 best = fields if fields in self.widths and fields > best else best
-        return (best or self.widths[0]) if final or lines > 1000 else None
+        return (best or self.widths[0]) if final or lines > 1000 else 0
 
     def _error(self, status: int, state: np.ndarray, data: bytes) -> DataError:
         line = self._line + int(state[kernel.BAD_LINE])
         if line in self.faults:
-            return self.faults[line]
+            return self.faults.pop(line)
         word, found = int(state[kernel.WORD]), int(state[kernel.FOUND])
         span, end = int(state[kernel.SPAN]), int(state[kernel.SPAN_END])
         field = "" if status in _TREE_STATUSES else data[span:end].decode("utf-8", "replace")
         return DataError(self.name, line, *self._wording(status, word, found, field, end))
 
     def _wording(self, status: int, word: int, found: int, field: str, end: int) -> tuple[str, str | None]:
-        """What was found and what was expected. ``found``: columns, a number or a head; ``end``: words, for trees."""
-        assert self.width is not None
+        """What was found and what was expected; ``end`` is the number of words for a head out of range."""
         if status == kernel.BAD_COLUMNS:
             return f"{found} column{'s' * (found != 1)}", self._columns_expected(found, " " in field)
         if status == kernel.BAD_ID:
-            if " " in field:  # the file's first lines set the width, and this is one of them
+            if " " in field and self.width + 1 in self.widths:  # this line may be what made the width too low
                 return f"{self.width} columns", self._columns_expected(self.width, True)
             return f"ID `{_cut(field)}`", "a number, a range (2-3) or an empty node (8.1)"
         if status == kernel.BAD_ID_ORDER:
@@ -249,7 +285,7 @@ class BlockScanner:
 
     def _columns_expected(self, found: int, has_space: bool) -> str:
         """The file's width; one more for a line whose own space has set the width too low."""
-        expected = self.width if found != self.width else found + 1
+        expected = found + 1 if self.width == found else self.width
         return f"{expected} (space instead of tab?)" if has_space and found < expected else f"{expected}"
 
 
