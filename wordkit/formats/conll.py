@@ -4,7 +4,7 @@ with here.
 Words are lines whose ID is a number, counted from 1. Range lines (``2-3``), empty nodes (``8.1``) and lines
 that begin with ``#`` are kept in the sentence but are no words. A line of nothing but spaces and tabs ends a
 sentence, and so does the end of the file. CoNLL-U has 10 columns, CoNLL-X 8, 9 or 10, HEAD being the seventh
-in both; the first sentence decides. Columns 4 and 5 are ``upos`` and ``xpos``, also called ``cpos`` and
+in both; the first lines decide. Columns 4 and 5 are ``upos`` and ``xpos``, also called ``cpos`` and
 ``pos``. Where an option chooses the tag column its default is :data:`TAG_COLUMN`.
 
 A sentence that cannot be used is a DataError that names the line, or is counted and passed over if the tally

@@ -26,6 +26,7 @@ _ALIASES = {
 }
 POLICIES = {"none": kernel.SKIP_HEADS, "any": kernel.PARSE_HEADS, "tree": kernel.TREE_HEADS}
 _LARGEST_BLOCK = 0x7FFFFFFF
+_LINES_FOR_WIDTH = 100
 
 
 def column_index(name: str) -> int:
@@ -164,7 +165,7 @@ class BlockScanner:
         tally: what is done with bad sentences.
         columns: names of the columns whose fields are looked for.
         heads: ``none``, ``any`` (numbers or `_`) or ``tree`` (checked).
-        widths: numbers of fields a line may have; the first sentence decides among them.
+        widths: numbers of fields a line may have; the first hundred lines decide among them.
     """
 
     def __init__(
@@ -236,19 +237,25 @@ class BlockScanner:
         return len(self._rest)
 
     def _find_width(self, data: bytes, final: bool) -> int:
-        """The most fields, of widths allowed, in a line of the first sentence; 0 if it is not all there."""
-        best, lines, at = 0, 0, 0
-        while (end := data.find(b"\n", at)) >= 0 or (final and at < len(data)):
-            line = data[at : end if end >= 0 else len(data)]
-            at = end + 1 if end >= 0 else len(data)
-            if not line.strip(b" \t\r"):
-                if lines:
-                    return best or self.widths[0]
-            elif not line.startswith(b"#"):
-                lines += 1
-                fields = line.count(b"\t") + 1
-                best = fields if fields in self.widths and fields > best else best
-        return (best or self.widths[0]) if final or lines > 1000 else 0
+        """The allowed width that most of the first lines have, the larger if two tie; 0: wait for more."""
+        seen = dict.fromkeys(sorted(self.widths, reverse=True), 0)
+        lines = at = 0
+        while lines < _LINES_FOR_WIDTH:
+            end = data.find(b"\n", at)
+            if end < 0:
+                if not final:
+                    return 0
+                end = len(data)
+                if at >= end:
+                    break
+            line, at = data[at:end], end + 1
+            if line.startswith(b"#") or not line.strip(b" \t\r"):
+                continue
+            lines += 1
+            fields = line.count(b"\t") + 1
+            if fields in seen:
+                seen[fields] += 1
+        return max(seen, key=seen.__getitem__)
 
     def _error(self, status: int, state: np.ndarray, data: bytes) -> DataError:
         line = self._line + int(state[kernel.BAD_LINE])
