@@ -4,8 +4,8 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memchr
 
 cdef extern from "bytescan.h":
-    uint64_t load_eight(const unsigned char* at) noexcept nogil
-    uint64_t tabs_and_feeds(uint64_t word) noexcept nogil
+    const int SCAN_STEP
+    uint64_t tabs_and_feeds(const unsigned char* at) noexcept nogil
     int first_byte(uint64_t mask) noexcept nogil
 
 cdef enum:
@@ -40,8 +40,8 @@ cdef inline bint find_line(Line* line, const unsigned char* text, Py_ssize_t at,
         feed = <const unsigned char*>memchr(text + at, c"\n", size - at)
         end = size if feed == NULL else feed - text
     else:
-        while end + 8 <= size:
-            mask = tabs_and_feeds(load_eight(text + end))
+        while end + SCAN_STEP <= size:
+            mask = tabs_and_feeds(text + end)
             while mask:
                 at = end + first_byte(mask)
                 if text[at] == c"\n":
@@ -52,7 +52,7 @@ cdef inline bint find_line(Line* line, const unsigned char* text, Py_ssize_t at,
             if mask:
                 end = at
                 break
-            end += 8
+            end += SCAN_STEP
         else:
             while end < size and text[end] != c"\n":
                 if text[end] == c"\t":
