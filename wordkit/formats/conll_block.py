@@ -185,6 +185,7 @@ class BlockScanner:
         self.sentences = self.skipped = 0
         self.faults: dict[int, DataError] = {}  # line to what is wrong with its bytes
         self._rest, self._line = b"", 1
+        self._buffers: list[np.ndarray] = []
 
     def scan(self, data: bytes, final: bool) -> Iterator[ConllBlock]:
         """The block of the sentences that end in the bytes so far; what is left waits for the next call."""
@@ -196,16 +197,12 @@ class BlockScanner:
         width = self.width = self.width or self._find_width(data, final)
         if not width:
             return
-        wanted = np.array(
-            [COLUMNS.index(column) for column in self.columns if COLUMNS.index(column) < width], np.int32
-        )
-        room = len(data) // (width + 1) + 1
-        tokens = np.empty((kernel.FIELD_ROWS + 2 * len(wanted), room), dtype=np.int32)
-        sentences = np.empty((4, room + 1), dtype=np.int32)
-        others = np.empty((3, len(data) // 2 + 1), dtype=np.int32)
+        wanted = [column for column in self.columns if COLUMNS.index(column) < width]
+        tokens, sentences, others = self._room(len(data), len(wanted))
         state = np.zeros(kernel.STATE_SIZE, dtype=np.int64)
+        places = np.array([COLUMNS.index(column) for column in wanted], dtype=np.int32)
         while status := kernel.scan(
-            data, wanted, tokens, sentences, others, state, width, self.policy, final
+            data, places, tokens, sentences, others, state, width, self.policy, final
         ):
             if not state[kernel.CLOSED] and self.tally.skip_invalid:
                 break  # its end is not here yet: it is told of, once, when it is
@@ -215,22 +212,26 @@ class BlockScanner:
             line = self._line + int(state[kernel.BAD_LINE])
             kind = "comment lines after the last sentence"
             self.tally.warn(kind, DataError(self.name, line, kind), int(state[kernel.STRAY]))
-        position, line = int(state[kernel.POSITION]), int(state[kernel.LINE])
-        n_sentences = int(state[kernel.SENTENCES])
-        first_line, self._line, self._rest = self._line, self._line + line, data[position:]
-        self.sentences += n_sentences
-        if n_sentences:
-            found = [name for name in self.columns if COLUMNS.index(name) < width]
-            yield ConllBlock(
-                data,
-                width,
-                found,
-                first_line,
-                self.policy != kernel.SKIP_HEADS,
+        first_line, self._line = self._line, self._line + int(state[kernel.LINE])
+        self._rest = data[state[kernel.POSITION] :]
+        n = int(state[kernel.SENTENCES])
+        self.sentences += n
+        if n:
+            arrays = (
                 tokens[:, : state[kernel.TOKENS]],
-                sentences[:, : n_sentences + 1],
+                sentences[:, : n + 1],
                 others[:, : state[kernel.OTHERS]],
             )
+            with_heads = self.policy != kernel.SKIP_HEADS
+            yield ConllBlock(data, width, wanted, first_line, with_heads, *(array.copy() for array in arrays))
+
+    def _room(self, size: int, n_columns: int) -> list[np.ndarray]:
+        """Arrays for a block of that size, used again for the next: blocks keep copies of what was filled."""
+        room = size // (self.width + 1) + 1
+        if not self._buffers or self._buffers[0].shape[1] < room or self._buffers[2].shape[1] < size // 2 + 1:
+            shapes = (kernel.FIELD_ROWS + 2 * n_columns, room), (4, room + 1), (3, size // 2 + 1)
+            self._buffers = [np.empty(shape, dtype=np.int32) for shape in shapes]
+        return self._buffers
 
     def waiting(self) -> int:
         """Bytes kept for the next call."""
