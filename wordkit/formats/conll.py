@@ -91,7 +91,7 @@ def read_conll_blocks(
         heads: ``tree``: a sentence whose heads are not a tree (a missing head, one beyond the sentence, a
             word that is its own head, a circle) is bad; several roots and crossing arcs are fine. ``any``:
             numbers or `_` (-1), not checked. ``none``: not looked at.
-        format: ``auto``, ``conllu``, ``conllx`` or ``conllulex``.
+        format: ``auto`` (waits for a hundred lines), ``conllu``, ``conllx`` or ``conllulex``.
         tally: what is done with bad sentences; raised by default.
         block_bytes: bytes read at once.
 
