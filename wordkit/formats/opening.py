@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO
 
+from wordkit._kernels import utf8_check
 from wordkit.errors import DataError, WordkitError
 from wordkit.tally import Tally
 
@@ -202,7 +203,7 @@ def _text_fault(source: Input, line: int, block: bytes, offset: int) -> tuple[in
     if nul >= 0:
         where = line + block.count(b"\n", 0, nul)
         return nul, DataError(source.name, where, f"NUL byte at offset {offset + nul}", "UTF-8 text")
-    if block.isascii():
+    if utf8_check.first_fault(block) < 0:
         return None
     try:
         block.decode("utf-8")
