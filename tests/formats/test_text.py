@@ -129,7 +129,7 @@ def test_type_map_follows_its_table():
     numbers = TypeMap(table, lengths)
     assert numbers(table.encode(b"a bb a\n")[0]).tolist() == [1, 2, 1]
     assert numbers(table.encode(b"ccc a\n")[0]).tolist() == [3, 1]
-    assert asked == ["a", "bb", "ccc"]
+    assert asked == [b"a", b"bb", b"ccc"]
     table.clear()
     assert len(table) == 0 and table.words() == []
     assert numbers(table.encode(b"dddd\n")[0]).tolist() == [4]

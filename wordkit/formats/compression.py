@@ -40,13 +40,13 @@ def zstandard_for(path: str) -> Any:
 def decompressed(raw: BinaryIO, suffix: str, name: str) -> IO[bytes]:
     """The stream without its compression; ``name`` is for messages."""
     if suffix == ".gz":
-        return gzip.GzipFile(fileobj=raw, mode="rb")
+        return gzip.GzipFile(fileobj=raw, mode="rb")  # type: ignore[return-value]
     if suffix == ".bz2":
         return bz2.BZ2File(raw)
     if suffix == ".xz":
         return lzma.LZMAFile(raw)
     if suffix == ".zst":
-        return _ZstdReader(zstandard_for(name), raw)
+        return _ZstdReader(zstandard_for(name), raw)  # type: ignore[return-value]
     return raw
 
 
@@ -69,7 +69,8 @@ class _ZstdReader(io.RawIOBase):
 
     def __init__(self, zstandard: Any, raw: BinaryIO) -> None:
         self._new_frame = zstandard.ZstdDecompressor().decompressobj
-        self._raw, self._frame, self._ready = raw, None, b""
+        self._raw, self._ready = raw, b""
+        self._frame: Any = None
 
     def readable(self) -> bool:
         return True

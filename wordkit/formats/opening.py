@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO
 
+from wordkit._kernels import utf8_check
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.compression import (
     compressed,
@@ -88,7 +89,7 @@ class Input:
         """The first ``size`` bytes not yet read (fewer only at the end), left for the next :meth:`read`."""
         parts = [self._ahead]
         missing = size - len(self._ahead)
-        while missing > 0 and (data := self._read(missing)):
+        while missing > 0 and (data := self._next(missing)):
             parts.append(data)
             missing -= len(data)
         self._ahead = b"".join(parts)
@@ -96,15 +97,19 @@ class Input:
 
     def read(self, size: int = -1) -> bytes:
         """Up to ``size`` bytes, all that is left for -1; empty at the end."""
-        if not self._ahead or size == 0:
-            return self._read(size)
         if size < 0:
-            data, self._ahead = self._ahead + self._read(-1), b""
-        else:
-            data, self._ahead = self._ahead[:size], self._ahead[size:]
+            parts = [self._ahead]
+            while data := self._next(BLOCK_BYTES):
+                parts.append(data)
+            self._ahead = b""
+            return b"".join(parts)
+        if not self._ahead:
+            return self._next(size)
+        data, self._ahead = self._ahead[:size], self._ahead[size:]
         return data
 
-    def _read(self, size: int) -> bytes:
+    def _next(self, size: int) -> bytes:
+        """Up to ``size`` bytes from the stream, past what was peeked at."""
         try:
             data = self._take(size)
         except EOFError:
@@ -185,12 +190,7 @@ def _text_fault(source: Input, line: int, text: bytes, offset: int) -> DataError
 
 
 def _is_text(block: bytes) -> bool:
-    if block.find(b"\0") >= 0:
-        return False
-    try:
-        return block.isascii() or block.decode("utf-8") is not None
-    except UnicodeDecodeError:
-        return False
+    return block.find(b"\0") < 0 and utf8_check.first_fault(block) < 0
 
 
 def _without_faults(source: Input, line: int, block: bytes, offset: int, tally: Tally) -> bytes:
@@ -320,7 +320,7 @@ def _beside(path: str) -> Iterator[BinaryIO]:
         mask = os.umask(0)
         os.umask(mask)
         mode = 0o666 & ~mask
-    handle, temporary = tempfile.mkstemp(prefix=f".{base[:50]}.", suffix=".part", dir=folder)
+    handle, temporary = tempfile.mkstemp(prefix=f".{base[:40]}.", suffix=".part", dir=folder)
     try:
         with open(handle, "wb", buffering=1 << 18) as stream:
             os.chmod(temporary, mode)
@@ -341,6 +341,9 @@ def seekable(source: Input) -> IO[bytes]:
     Bytes that were only peeked at are part of it.
     """
     if source._stream is source._raw and source._raw is not None and source._raw.seekable():
+        if source._hash is not None:  # what the caller reads from the raw file would not be counted
+            while source.read(BLOCK_BYTES):
+                pass
         source._raw.seek(0)
         return source._raw
     return io.BytesIO(source.read())

@@ -84,7 +84,9 @@ def _lines(body: bytes, complete: bool, most: int) -> list[bytes]:
 
 
 def _is_text(body: bytes, complete: bool, dim: int) -> bool:
-    """Whether one of the first lines is a word and ``dim`` numbers (or begins so, where the line is very long)."""
+    """Whether one of the first lines is a word and ``dim`` numbers (or begins so, where the line is very
+    long).
+    """
     if any(trailing_numbers(line) >= dim for line in _lines(body, complete, 20)):
         return True
     if b"\n" in body or complete:
@@ -106,7 +108,9 @@ def _is_binary(body: bytes) -> bool:
 
 
 def _text_dim(name: str, body: bytes, complete: bool) -> int:
-    """Columns of a file without header: the most frequent count of trailing numbers, the earliest on a tie."""
+    """Columns of a file without header: the most frequent count of trailing numbers, the earliest on a
+    tie.
+    """
     counts = Counter(filter(None, map(trailing_numbers, _lines(body, complete, _SAMPLE_LINES))))
     if counts:
         return counts.most_common(1)[0][0]
