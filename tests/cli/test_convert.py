@@ -35,7 +35,7 @@ def test_u092_pipes_and_a_silent_standard_error(wordkit, samples):
 
 def test_only_words(wordkit, tmp_path):
     (tmp_path / "v.vec").write_bytes(b"3 2\nnew york 1 0\na 0 1\nb 1 1\n")
-    run = wordkit("convert", "v.vec", "-", "--only-words", "-", stdin="b\t12\r\n\nnew york\nzzz\n".encode())
+    run = wordkit("convert", "v.vec", "-", "--only-words", "-", stdin=b"b\t12\r\n\nnew york\nzzz\n")
     assert run.returncode == 0 and run.stdout == b"2 2\nnew york 1.0 0.0\nb 1.0 1.0\n"
     assert b"1 of 3 words of standard input are not there, such as 'zzz'" in run.stderr
     run = wordkit("convert", "v.vec", "out.vec", "--only-words", "-", "--strict", stdin=b"b\nzzz\n")

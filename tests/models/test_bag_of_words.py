@@ -49,7 +49,9 @@ def naive(lines: list[str], min_count: int, ngrams: int, lowercase: bool) -> lis
 
 
 lines_of_words = st.lists(
-    st.lists(st.sampled_from(["a", "b", "c", "B", "ß", "d"]), max_size=8).map(" ".join), min_size=1, max_size=8
+    st.lists(st.sampled_from(["a", "b", "c", "B", "ß", "d"]), max_size=8).map(" ".join),
+    min_size=1,
+    max_size=8,
 )
 
 
