@@ -23,9 +23,12 @@ else:
 setup(
     ext_modules=cythonize(
         [
-            Extension(f"wordkit._kernels.{path.stem}", [f"cython_ext/{path.name}"], extra_compile_args=compile_args)
+            Extension(
+                f"wordkit._kernels.{path.stem}", [f"cython_ext/{path.name}"], extra_compile_args=compile_args
+            )
             for path in sorted(Path(__file__).parent.joinpath("cython_ext").glob("*.pyx"))
         ],
+        include_path=["cython_ext"],  # where the shared .pxd pieces are
         compiler_directives={
             "language_level": "3",
             "boundscheck": debug,

@@ -38,6 +38,7 @@ def wordkit(tmp_path):
     def run(*args, stdin: bytes | None = None, env: dict | None = None, timeout: float = 60, cwd=None):
         return subprocess.run(
             [sys.executable, "-m", "wordkit", *map(str, args)],
+            check=False,
             input=stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,

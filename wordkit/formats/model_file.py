@@ -75,14 +75,22 @@ class _Forward(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def _archive(path: str | os.PathLike[str]) -> Iterator[tuple[str, Any]]:
-    with Input(path) as source:
+def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Any]]:
+    with path if isinstance(path, Input) else Input(path) as source:
         try:
             with np.load(seekable(source), allow_pickle=False) as archive:
                 if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive.files:
                     raise ValueError("no header")
                 yield source.name, archive
-        except (ValueError, zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, zlib.error) as error:
+        except (
+            ValueError,
+            zipfile.BadZipFile,
+            KeyError,
+            EOFError,
+            OSError,
+            NotImplementedError,
+            zlib.error,
+        ) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise DataError(source.name, None, "is not a model file, or is damaged", _EXPECTED) from None
@@ -107,8 +115,26 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         return _checked_header(name, archive)
 
 
+@contextlib.contextmanager
+def open_model(
+    path: str | os.PathLike[str] | Input, kinds: Mapping[str, str] | None = None
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Header and archive (``archive["name"]`` loads an array, ``archive.zip`` is the zip file) of a model file, held open.
+
+    Arguments and errors as for :func:`read_model`; an open input is closed at the end.
+    """
+    with _archive(path) as (name, archive):
+        header = _checked_header(name, archive)
+        kind = header.get("kind")
+        if kinds is not None and kind not in kinds:
+            raise DataError(
+                name, None, f"this is a model of kind {kind!r}", " or ".join(sorted(set(kinds.values())))
+            )
+        yield header, archive
+
+
 def read_model(
-    path: str | os.PathLike[str], kinds: Mapping[str, str] | None = None
+    path: str | os.PathLike[str] | Input, kinds: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a model file.
 
@@ -119,9 +145,5 @@ def read_model(
         DataError: not a model file, a damaged one, or a model of another kind.
         WordkitError: written in a newer format than this version reads.
     """
-    with _archive(path) as (name, archive):
-        header = _checked_header(name, archive)
-        kind = header.get("kind")
-        if kinds is not None and kind not in kinds:
-            raise DataError(name, None, f"this is a model of kind {kind!r}", " or ".join(sorted(set(kinds.values()))))
+    with open_model(path, kinds) as (header, archive):
         return header, {key: archive[key] for key in archive.files if key != "header"}

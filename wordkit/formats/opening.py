@@ -71,6 +71,7 @@ class Input:
         self.size = 0
         self._hash = hashlib.sha256() if digest else None
         self._raw: BinaryIO | None = None
+        self._ahead = b""
         try:
             if self.path == "-":
                 buffered = sys.stdin.buffer
@@ -83,12 +84,14 @@ class Input:
                 raw = self._raw = open(self.path, "rb", buffering=1 << 16)  # noqa: SIM115
                 suffix = compression_of(self.path)
             self._stream = self._decompressed(raw, suffix)
+            # A pipe's bytes are taken as they come, so that a filter answers before its input ends.
+            self._take = self._stream.read1 if self._stream is sys.stdin.buffer else self._stream.read  # type: ignore[union-attr]
         except OSError as error:
             raise _os_error(self.name, error) from None
 
     def _decompressed(self, raw: BinaryIO, suffix: str) -> IO[bytes]:
         if suffix == ".gz":
-            return gzip.GzipFile(fileobj=raw, mode="rb")
+            return gzip.GzipFile(fileobj=raw, mode="rb")  # type: ignore[return-value]
         if suffix == ".bz2":
             return bz2.BZ2File(raw)
         if suffix == ".xz":
@@ -97,10 +100,33 @@ class Input:
             return _zstandard(self.name).ZstdDecompressor().stream_reader(raw, read_across_frames=True)
         return raw
 
+    def peek(self, size: int) -> bytes:
+        """The first ``size`` bytes not yet read (fewer only at the end), left for the next :meth:`read`."""
+        parts = [self._ahead]
+        missing = size - len(self._ahead)
+        while missing > 0 and (data := self._next(missing)):
+            parts.append(data)
+            missing -= len(data)
+        self._ahead = b"".join(parts)
+        return self._ahead[:size]
+
     def read(self, size: int = -1) -> bytes:
         """Up to ``size`` bytes, all that is left for -1; empty at the end."""
+        if size < 0:
+            parts = [self._ahead]
+            while data := self._next(BLOCK_BYTES):
+                parts.append(data)
+            self._ahead = b""
+            return b"".join(parts)
+        if not self._ahead:
+            return self._next(size)
+        data, self._ahead = self._ahead[:size], self._ahead[size:]
+        return data
+
+    def _next(self, size: int) -> bytes:
+        """Up to ``size`` bytes from the stream, past what was peeked at."""
         try:
-            data = self._stream.read(size)
+            data = self._take(size)
         except EOFError:
             raise DataError(self.name, None, "compressed file is incomplete") from None
         except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
@@ -183,9 +209,13 @@ def _text_fault(source: Input, line: int, block: bytes, offset: int) -> tuple[in
         block.decode("utf-8")
     except UnicodeDecodeError as error:
         where = line + block.count(b"\n", 0, error.start)
-        hint = "UTF-8 text (this looks like UTF-16)" if block[:2] in (b"\xff\xfe", b"\xfe\xff") else "UTF-8 text"
+        hint = (
+            "UTF-8 text (this looks like UTF-16)" if block[:2] in (b"\xff\xfe", b"\xfe\xff") else "UTF-8 text"
+        )
         byte = block[error.start]
-        return error.start, DataError(source.name, where, f"byte 0x{byte:02x} at offset {offset + error.start}", hint)
+        return error.start, DataError(
+            source.name, where, f"byte 0x{byte:02x} at offset {offset + error.start}", hint
+        )
     return None
 
 
@@ -282,7 +312,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         target = os.path.realpath(path)
         folder, base = os.path.split(target)
         mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else None
-        handle, temporary = tempfile.mkstemp(prefix=f".{base[:100]}.", suffix=".part", dir=folder)
+        handle, temporary = tempfile.mkstemp(prefix=f".{base[:40]}.", suffix=".part", dir=folder)
     except OSError as error:
         raise _os_error(path, error) from None
     try:
@@ -291,11 +321,11 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.umask(mask)
             mode = 0o666 & ~mask
         os.chmod(temporary, mode)
-        with open(handle, "wb", buffering=1 << 18) as stream:
-            with _writing(stream, path) as out:
+        with open(handle, "wb", buffering=1 << 18) as whole:
+            with _writing(whole, path) as out:
                 yield out
-            stream.flush()
-            os.fsync(stream.fileno())
+            whole.flush()
+            os.fsync(whole.fileno())
         os.replace(temporary, target)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -306,7 +336,14 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def seekable(source: Input) -> IO[bytes]:
-    """The input as a stream that can seek: the file itself where it can, else its bytes in memory."""
+    """The whole input as a stream that can seek: the file itself where it can, else its bytes in memory.
+
+    Bytes that were only peeked at are part of it.
+    """
     if source._stream is source._raw and source._raw is not None and source._raw.seekable():
+        if source._hash is not None:  # what the caller reads from the raw file would not be counted
+            while source.read(BLOCK_BYTES):
+                pass
+        source._raw.seek(0)
         return source._raw
     return io.BytesIO(source.read())

@@ -1,0 +1,71 @@
+# wordkit: make demo, make test, make lint; make help lists the rest.
+# Every target sets up what it needs: nothing has to be installed beforehand but Python 3.10+, its headers and a C compiler.
+
+PYTHON ?= python3
+DATA ?=
+PEERS ?=
+VENV := .venv
+DEMO_VENV := .venv-demo
+PEERS_VENV := .venv-peers
+BIN := $(VENV)/bin
+SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd)
+# Where output of experiments goes.
+RESULTS ?= results
+export DATA
+
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise samples
+
+help:
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[dev,eval,plot,zstd]'
+	touch $@
+
+build: $(VENV)/.installed ## install into .venv, editable, with all extras
+
+test: $(VENV)/.installed ## the whole test suite
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed ## style and types
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+# The demo uses wordkit as a user gets it: installed, not editable, run-time requirements only.
+$(DEMO_VENV)/.installed: $(SOURCES) $(shell git ls-files wordkit 2>/dev/null)
+	$(PYTHON) -m venv $(DEMO_VENV)
+	$(DEMO_VENV)/bin/python -m pip install -q .
+	touch $@
+
+demo: $(DEMO_VENV)/.installed ## install as a user does, and run the main job on data_samples
+	PATH="$(CURDIR)/$(DEMO_VENV)/bin:$$PATH" bash data_samples/demo.sh
+
+$(PEERS_VENV)/.installed:
+	$(PYTHON) -m venv $(PEERS_VENV)
+	$(PEERS_VENV)/bin/python -m pip install -q gensim fasttext conllu scikit-learn
+	touch $@
+
+bench: $(VENV)/.installed $(PEERS_VENV)/.installed ## speed beside the peers, in one run (DATA=folder for real texts)
+	$(BIN)/python -m tests.benchmarks.run --peer-python $(PEERS_VENV)/bin/python --output $(RESULTS)/bench.tsv
+
+experiment-rpa: $(VENV)/.installed ## Tables 3 and 4 of the RPA paper on DATA=folder
+	$(BIN)/python -m tests.benchmarks.experiment_rpa --data "$(DATA)" --output $(RESULTS)/rpa.tsv
+
+experiment-rpa-noise: $(VENV)/.installed ## Figures 1 and 2 of the RPA paper
+	$(BIN)/python -m tests.benchmarks.experiment_rpa_noise --output $(RESULTS)/rpa-noise
+
+samples: $(VENV)/.installed ## make the files of data_samples anew
+	$(BIN)/python data_samples/generate.py
+
+debug: | $(BIN)/python ## kernels with bounds checks, and their tests, in a copy of the tree
+	rm -rf .debug && mkdir .debug && git ls-files | cpio -pdm --quiet .debug
+	$(BIN)/python -m pip install -q 'cython>=3.0' 'setuptools>=77' numpy scipy click tqdm pytest hypothesis
+	cd .debug && WORDKIT_DEBUG=1 ../$(BIN)/python setup.py -q build_ext --inplace
+	cd .debug && PYTHONPATH=. ../$(BIN)/python -m pytest tests/kernels tests/formats -p no:cacheprovider
+
+clean: ## remove what was built
+	rm -rf build .debug $(VENV) $(DEMO_VENV) $(PEERS_VENV) wordkit/_kernels/*.so cython_ext/*.c *.egg-info

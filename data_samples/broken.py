@@ -1,0 +1,95 @@
+"""Small files with one fault each, for tests of what readers say."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+
+_ROW = "{}\t{}\t_\tNOUN\tNN\t_\t{}\t{}\t_\t_\n"
+
+
+def _tree(*heads: object) -> str:
+    rows = [_ROW.format(i, f"w{i}", head, "root" if head == 0 else "dep") for i, head in enumerate(heads, 1)]
+    return "".join(rows) + "\n"
+
+
+def _truncated_gzip() -> bytes:
+    text = "".join(f"w{i} {i / 8} {i / 4}\n" for i in range(200))
+    return gzip.compress(f"200 2\n{text}".encode(), mtime=0)[:200]
+
+
+_GOOD_TREE = _tree(2, 0)
+
+# name -> (content, read as, what a reader must say)
+FILES: dict[str, tuple[bytes | str, str, str]] = {
+    "empty.txt": ("", "anything", "is empty"),
+    "nul.txt": ("a good line\na \0 b\n", "text", "line 2: NUL byte"),
+    "latin1.txt": (b"a good line\ncaf\xe9 au lait\n", "text", "line 2: byte 0xe9 is not UTF-8"),
+    "utf16.txt": ("the cat\n".encode("utf-16"), "text", "line 1: looks like UTF-16"),
+    "truncated.vec.gz": (_truncated_gzip(), "vectors", "compressed file is incomplete"),
+    "not_gzip.vec.gz": ("2 2\na 1 0\nb 0 1\n", "vectors", "compressed file is damaged"),
+    "page.html.vec": ("<!DOCTYPE html>\n<html>\n<body>Not Found</body>\n</html>\n", "vectors",
+                      "line 1: neither a header nor a row"),
+    "width.vec": ("3 3\na 1 2 3\nb 4 5\nc 7 8 9\n", "vectors", "line 3: 2 values, 3 expected"),
+    "header_rows.vec": ("3 2\na 1 0\nb 0 1\n", "vectors", "warning: 3 rows announced, 2 read"),
+    "header_dim.vec": ("2 5\na 1 0\nb 0 1\n", "vectors", "line 2: 2 values, 5 expected"),
+    "duplicate.vec": ("3 2\na 1 0\na 9 9\nb 0 1\n", "vectors",
+                      "warning: duplicate word, the first kept"),
+    "nan.vec": ("2 2\na nan 1\nb 1 0\n", "vectors", "line 2: not a finite number"),
+    "words.vec": ("2 2\na 1 x\nb 1 0\n", "vectors", "line 2: `x` is not a number"),
+    "cut.bin": (b"2 2\na " + struct.pack("<2f", 1, 0) + b"b " + struct.pack("<f", 1), "binary vectors",
+                "word 2 of 2 (`b`): 4 of 8 bytes"),
+    "latin1.vec": (b"2 2\n\xd0 0.1 0.2\nok 0.3 0.4\n", "vectors", "line 2: not UTF-8"),
+    "cycle.conllu": (_GOOD_TREE + _tree(2, 3, 1), "CoNLL", "line 4 on: heads form a cycle"),
+    "own_head.conllu": (_GOOD_TREE + _tree(0, 2), "CoNLL", "line 5: a word is its own head"),
+    "head_range.conllu": (_GOOD_TREE + _tree(2, 9), "CoNLL", "line 5: head 9 in a sentence of 2 words"),
+    "head_word.conllu": (_GOOD_TREE + _tree(0, "one"), "CoNLL", "line 5: head `one` is not a number"),
+    "spaces.conllu": (_GOOD_TREE + _tree(0, 1).replace("\t", " "), "CoNLL",
+                      "line 4: 1 column, 10 expected (spaces instead of tabs?)"),
+    "columns.conllu": (_GOOD_TREE + "1\tw1\t_\tNOUN\n\n", "CoNLL", "line 4: 4 columns, 10 expected"),
+    "numbering.conllu": (_GOOD_TREE + _ROW.format(1, "w1", 0, "root") + _ROW.format(3, "w3", 1, "dep") + "\n",
+                         "CoNLL", "line 5: ID 3, 2 expected"),
+    "unlabelled.txt": ("sports ball game\nmore words here\n", "labelled documents",
+                       "no labelled line; labels start with __label__"),
+    "some_unlabelled.txt": ("__label__a one two\nthree four\n__label__b five\n", "labelled documents",
+                            "line 2: no label"),
+    "two_labels.txt": ("__label__a one\n__label__a __label__b two three\n", "labelled documents",
+                       "line 2: several labels"),
+    "one_class.txt": ("__label__a one two\n__label__a three\n", "labelled documents", "only one class"),
+    "no_words.txt": ("__label__a one\n__label__b\n", "labelled documents", "line 2: no words"),
+    "value.svmlight": ("1 1:1\n-1 2:abc\n", "svmlight", "line 2: `2:abc` has no number"),
+    "inf.svmlight": ("1 1:1\n-1 2:inf\n", "svmlight", "line 2: not a finite number"),
+    "no_colon.svmlight": ("1 1:1\n-1 2 3:1\n", "svmlight", "line 2: `2`, index:value expected"),
+    "duplicate.svmlight": ("1 1:1\n-1 2:1 2:3\n", "svmlight", "line 2: index 2 twice"),
+    "negative.svmlight": ("1 1:1\n-1 -2:1\n", "svmlight", "line 2: index `-2`"),
+    "huge_index.svmlight": ("1 1:1\n-1 99999999999:1\n", "svmlight", "line 2: index too large"),
+    "zero_index.nbest": ("0.5 qid:1 1:1\n0.4 qid:1 0:1\n", "n-best", "line 2: index 0, indices start from 1"),
+    "no_qid.nbest": ("0.5 qid:1 1:1\n0.4 2:1\n", "n-best", "line 2: no qid"),
+    "qid_returns.nbest": ("0.5 qid:1 1:1\n0.4 qid:2 1:2\n0.3 qid:1 2:1\n", "n-best",
+                          "line 3: qid 1 again; its lines must be consecutive"),
+    "score.nbest": ("0.5 qid:1 1:1\nbest qid:1 2:1\n", "n-best", "line 2: score `best` is not a number"),
+    "short.nbest": ("0.5 qid:1 1:1\n0.4 qid:1 2:1\n", "n-best", "good; goes with short.nbest.counts"),
+    "short.nbest.counts": ("1 3 5 5\n", "n-best counts", "1 line of counts for 2 candidates"),
+    "width.nbest.counts": ("1 3 5 5\n1 3 5\n", "n-best counts", "line 2: 3 columns, 4 expected"),
+    "matched.nbest.counts": ("1 3 5 5\n1 6 5 5\n", "n-best counts", "line 2: 6 matched of 5"),
+    "width.csv": ("a,b,c\n1,2,3\n4,5\n", "csv", "line 3: 2 columns, 3 expected"),
+    "word.csv": ("a,b\n1,2\n3,x\n", "csv", "line 3: `x` is not a number"),
+    "score.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\tlow\n", "similarity", "line 2: `low` is not a number"),
+    "columns.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\n", "similarity", "line 2: 2 columns, 3 expected"),
+    "forest_order.txt": ("-1\n2\n0\n", "forest", "line 2: parent 2 comes after its child"),
+}  # fmt: skip
+
+
+def readme() -> str:
+    """The table of the folder's files."""
+    rows = [f"| `{name}` | {kind} | {says} |" for name, (_, kind, says) in sorted(FILES.items())]
+    head = """# Broken inputs
+
+One fault a file, made by `../generate.py`. Read as the second column says, a reader must stop with the
+error of the third, in its own words, naming file and line; where it says warning, the file is read, the
+fault counted, and an error only when strict.
+
+| file | read as | expected |
+|---|---|---|
+"""
+    return head + "\n".join(rows) + "\n"

@@ -1,0 +1,193 @@
+"""The command line: a lazy click group that turns every failure into one line and an exit code.
+
+``wordkit.cli:main`` is the entry point. A command's module is imported only when the command runs or shows its help, and
+NumPy only inside a command, so that ``wordkit --help`` is quick and BLAS can be told to use one thread before it loads.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from typing import Any
+
+import click
+
+from wordkit import __version__
+from wordkit.errors import Interrupted, WordkitError
+
+COMPLETE_VARIABLE = "_WORDKIT_COMPLETE"
+
+# group -> command -> module under wordkit.cli and one line of help
+COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Train": {
+        "train-rpa": ("train_rpa", "Train a text classifier that learns its word vectors online."),
+    },
+    "Apply": {
+        "predict": ("predict", "Label documents with a trained classifier."),
+        "neighbors": ("neighbors", "List the nearest words in a vector file."),
+    },
+    "Evaluate": {
+        "evaluate": ("evaluate", "Score vectors and models on labelled data."),
+    },
+    "Convert": {
+        "convert": ("convert", "Convert between vector file formats."),
+        "info": ("info", "Show what a model or vector file holds."),
+        "completion": ("completion", "Print the shell completion script."),
+    },
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module when it is asked for."""
+
+    def __init__(
+        self, *args: Any, package: str, commands_in: dict[str, dict[str, tuple[str, str]]], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.package, self.commands_in = package, commands_in
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return [name for group in self.commands_in.values() for name in group]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        for group in self.commands_in.values():
+            if name in group:
+                return importlib.import_module(f"{self.package}.{group[name][0]}").command
+        return None
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and self.get_command(context, args[0]) is None and not args[0].startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(args[0], self.list_commands(context), 1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            context.fail(f"No such command '{args[0]}'.{hint}")
+        return super().resolve_command(context, args)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        for group, commands in self.commands_in.items():
+            with formatter.section(group):
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    package="wordkit.cli",
+    commands_in=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Example:  wordkit train-rpa data_samples/questions.train.txt -o questions.model",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
+@click.option("-v", "--verbose", is_flag=True, help="Print more, and tracebacks of errors.")
+@click.version_option(__version__, "--version", prog_name="wordkit", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(context: click.Context, quiet: bool, verbose: bool) -> None:
+    """Learn and evaluate word representations with methods that published papers describe.
+
+    Inputs are paths or - for standard input; .gz, .bz2, .xz and .zst are read and written by suffix. Results go to
+    standard output or to --output, messages to standard error.
+    """
+    context.obj = {"quiet": quiet, "verbose": verbose}
+
+
+def _terminate(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _blas_on_one_thread() -> None:
+    from wordkit.parallel import available_threads
+
+    available_threads()  # remembers OMP_NUM_THREADS before it is changed
+    for name in (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "BLIS_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    ):
+        os.environ[name] = "1"
+
+
+def _say(text: str) -> None:
+    click.echo(f"wordkit: {text}", err=True)
+
+
+def _drop_streams() -> None:
+    """After a closed pipe: let the interpreter's own flush at exit go nowhere instead of complaining."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 success, 1 failure, 2 bad usage, 130 interrupted."""
+    verbose = False
+    if instruction := os.environ.get(
+        COMPLETE_VARIABLE
+    ):  # the shell asks for completions of a half-typed line
+        from click.shell_completion import shell_complete
+
+        return shell_complete(cli, {}, "wordkit", COMPLETE_VARIABLE, instruction)
+    try:
+        with cli.make_context("wordkit", list(sys.argv[1:] if arguments is None else arguments)) as context:
+            verbose = bool(context.params.get("verbose"))
+            cli.invoke(context)
+        sys.stdout.flush()
+        return 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        return 130
+    except Interrupted as error:
+        _say(str(error))
+        return 130
+    except BrokenPipeError:
+        _drop_streams()
+        return 0
+    except WordkitError as error:
+        _traceback(verbose)
+        _say(f"error: {error}")
+        return 1
+    except MemoryError:
+        _traceback(verbose)
+        _say("error: not enough memory")
+        return 1
+    except OSError as error:
+        _traceback(verbose)
+        _say(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
+        return 1
+    except Exception as error:
+        _traceback(verbose)
+        _say(
+            f"error: {type(error).__name__}: {error} (this is a bug in wordkit: please report it with the output of --verbose)"
+        )
+        return 1
+
+
+def _traceback(verbose: bool) -> None:
+    if verbose:
+        import traceback
+
+        traceback.print_exc()
+
+
+def main() -> None:
+    """Entry point of the ``wordkit`` script."""
+    _blas_on_one_thread()
+    signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # UTF-8 and plain line feeds under every locale
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
+    code = run()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_streams()
+    sys.exit(code)

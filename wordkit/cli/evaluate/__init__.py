@@ -1,0 +1,32 @@
+"""``wordkit evaluate``: a group with one module an evaluation."""
+
+from __future__ import annotations
+
+import click
+
+from wordkit.cli import LazyGroup
+
+EVALUATIONS = {
+    "Evaluations": {
+        "classification": (
+            "classification",
+            "Accuracy, F1 and confusion of a classifier on labelled documents.",
+        ),
+    }
+}
+
+
+@click.group(
+    "evaluate",
+    cls=LazyGroup,
+    package="wordkit.cli.evaluate",
+    commands_in=EVALUATIONS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="\b\nExample:\n  wordkit evaluate classification questions.model data_samples/questions.test.txt",
+)
+def command() -> None:
+    """Score vectors and models on labelled data.
+
+    Every evaluation prints name<TAB>value lines, or one JSON object with --json, and says how many items it could score
+    (covered) of how many there are (total).
+    """

@@ -1,0 +1,114 @@
+"""Options that several commands share, each written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def command(name: str, *, example: str) -> Decorator:
+    """A click command whose help ends with a runnable example on ``data_samples/``."""
+    return click.command(
+        name,
+        epilog=f"\b\nExample:\n  {example}",
+        context_settings={
+            "help_option_names": ["-h", "--help"],
+            "show_default": True,
+            "max_content_width": 110,
+        },
+    )
+
+
+def input_argument(name: str = "input", *, many: bool = False, required: bool = True) -> Decorator:
+    """A path or ``-``; a missing file is told by the reader, which names it."""
+    return click.argument(
+        name,
+        type=click.Path(allow_dash=True),
+        nargs=-1 if many else 1,
+        required=required,
+        metavar=name.upper(),
+    )
+
+
+def output_option(help: str, *, required: bool = True, default: str | None = None) -> Decorator:
+    return click.option(
+        "-o", "--output", type=click.Path(allow_dash=True), required=required, default=default, help=help
+    )
+
+
+def path_option(*names: str, help: str, metavar: str = "FILE") -> Decorator:
+    return click.option(*names, type=click.Path(allow_dash=True), metavar=metavar, help=help)
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of TSV lines."
+)
+
+seed_option = click.option("--seed", type=click.IntRange(0), default=1, help="Seed of everything random.")
+
+
+def _default_threads() -> int:
+    from wordkit.parallel import available_threads
+
+    return available_threads()
+
+
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(1),
+    default=_default_threads,
+    show_default="the processors this process may use",
+    help="Threads; results do not depend on it.",
+)
+
+
+def policy_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--skip-invalid`` and ``--strict``: what to do with odd records."""
+    function = click.option(
+        "--strict",
+        is_flag=True,
+        help="Turn warnings (duplicate word, header count, unknown feature) into errors.",
+    )(function)
+    return click.option(
+        "--skip-invalid", is_flag=True, help="Count and pass over bad records instead of stopping."
+    )(function)
+
+
+def training_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Checkpoints and logs of long runs."""
+    for option in (
+        path_option("--log", help="Write a JSON line an epoch."),
+        path_option("--resume", help="Go on from this checkpoint, to the same result as without the break."),
+        path_option("--checkpoint", help="Write the state here after each epoch, and when interrupted."),
+    ):
+        function = option(function)
+    return function
+
+
+def one_standard_input(*paths: str | None) -> None:
+    """Raise a usage error if standard input is named more than once."""
+    if sum(path == "-" for path in paths) > 1:
+        raise click.UsageError("standard input (-) can be only one of the inputs")
+
+
+def distinct_outputs(*paths: str | None) -> None:
+    """Check before the work that every output can be written, and that no two are the same file."""
+    import os
+
+    from wordkit.formats.opening import check_output
+
+    given = [path for path in paths if path is not None]
+    if len({os.path.realpath(path) if path != "-" else path for path in given}) < len(given):
+        raise click.UsageError("two outputs have the same path")
+    for path in given:
+        check_output(path)
+
+
+def not_standard_output(path: str | None, what: str) -> None:
+    """Binary results do not go to a terminal or into a text pipe."""
+    if path == "-":
+        raise click.UsageError(f"{what} cannot be written to standard output")

@@ -1,0 +1,75 @@
+"""``wordkit predict``: labels for documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from wordkit.cli import options
+from wordkit.cli.report import message, report_tally
+
+
+@options.command(
+    "predict", example="wordkit predict questions.model data_samples/questions.test.txt --scores"
+)
+@options.input_argument("model")
+@options.input_argument("input")
+@options.output_option("Where the labels go.", required=False, default="-")
+@click.option("--scores", is_flag=True, help="A label's margin after it, separated by a tab.")
+@click.option("--top", type=click.IntRange(1), default=1, help="This many labels a line, best first.")
+@click.option(
+    "--threshold",
+    type=float,
+    metavar="F",
+    help="Only labels with a margin of at least F; a line may be empty.",
+)
+@options.policy_options
+@options.threads_option
+def command(
+    model: str, input: str, output: str, scores: bool, top: int, threshold: float | None, skip_invalid: bool, strict: bool,
+    threads: int,
+) -> None:  # fmt: skip
+    """Label documents with a trained classifier: one line for each line of INPUT.
+
+    MODEL comes from train-rpa; INPUT is text, one document a line (labels in it are ignored), or svmlight records where the
+    model was trained on them. Labels are written as the training data had them, fields separated by tabs. Margins are not
+    probabilities: above 0 speaks for a label. A document without any known word gets the most frequent label, with a
+    margin of 0.
+    """
+    from wordkit.formats.opening import open_output
+    from wordkit.models.text_classifier import TextClassifier
+    from wordkit.tally import Tally
+
+    options.one_standard_input(model, input)
+    options.distinct_outputs(output)
+    classifier = TextClassifier.load(model)
+    classifier.classifier.threads = threads
+    tally = Tally(skip_invalid=skip_invalid, strict=strict)
+    unknown = total = 0
+    with open_output(output) as out:
+        for block in classifier.predict_stream(input, tally):
+            out.write("".join(_lines(classifier, block, scores, top, threshold)).encode("utf-8"))
+            out.flush()
+            total += len(block[2])
+            unknown += int(block[2].sum())
+    report_tally(tally)
+    message(
+        f"{total} documents labelled" + (f", {unknown} of them without any known feature" if unknown else "")
+    )
+
+
+def _lines(classifier: Any, block: Any, scores: bool, top: int, threshold: float | None) -> Iterator[str]:
+    values, best, _ = block
+    names = [classifier.features.label_name(str(name)) for name in classifier.classifier.classes_]
+    ranked = (-values).argsort(axis=1, kind="stable")
+    for row, order, first in zip(values.tolist(), ranked.tolist(), best.tolist(), strict=True):
+        if order[0] != first:  # nothing known of it: the most frequent label leads
+            order.remove(first)
+            order.insert(0, first)
+        fields = []
+        for c in order[:top]:
+            if threshold is None or row[c] >= threshold:
+                fields.append(f"{names[c]}\t{row[c]:.6g}" if scores else names[c])
+        yield "\t".join(fields) + "\n"

@@ -1,0 +1,191 @@
+"""What the command line prints: results on standard output; progress, messages and warnings on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from typing import IO, Any
+
+import click
+
+from wordkit.evaluation.result import Result, mean_metrics
+from wordkit.monitor import Monitor
+from wordkit.tally import Tally
+
+LINE_SECONDS = 10.0  # between progress lines where there is no terminal
+
+
+def _flag(name: str) -> bool:
+    context = click.get_current_context(silent=True)
+    return bool(context and (context.find_root().obj or {}).get(name))
+
+
+def is_quiet() -> bool:
+    """Whether ``--quiet`` was given."""
+    return _flag("quiet")
+
+
+def message(text: str) -> None:
+    """A line for the user, not a result."""
+    if not is_quiet():
+        click.echo(f"wordkit: {text}", err=True)
+
+
+def report_tally(tally: Tally) -> None:
+    """Say what was mended or passed over."""
+    for line in tally.lines():
+        message(f"warning: {line}")
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Result lines to standard output."""
+    for line in lines:
+        sys.stdout.write(line + "\n")
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "n/a"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(f"{prefix}/{key}", inner)
+    elif isinstance(value, (list, tuple)):
+        yield prefix, " ".join(map(_number, value))
+    else:
+        yield prefix, _number(value)
+
+
+def _rows(result: Result, details: bool) -> Iterator[tuple[str, str]]:
+    for name, value in result.metrics.items():
+        yield name, _number(value)
+    yield "covered", str(result.covered)
+    yield "total", str(result.total)
+    if details:
+        for name, value in result.details.items():
+            yield from _flat(name, value)
+
+
+def print_results(
+    command: str,
+    signature: str,
+    seconds: float,
+    results: Sequence[Result],
+    *,
+    as_json: bool,
+    details: bool = False,
+) -> None:
+    """Print evaluations as CLI scripts expect them.
+
+    TSV: ``name<TAB>value``; with several inputs a third column names the input, and their mean comes first. JSON: one object
+    with the metrics at the top (means over the inputs) and the single results under ``results``.
+    """
+    several = len(results) > 1
+    covered, total = sum(r.covered for r in results), sum(r.total for r in results)
+    means = mean_metrics(results)
+    if as_json:
+        top = {"command": command, "signature": signature, "seconds": round(seconds, 3), **means}
+        top |= {"covered": covered, "total": total}
+        if not several and results:
+            top |= results[0].details
+        print_json({**top, "results": [result.as_dict() for result in results]})
+    elif several:
+        overall = Result("mean", "mean", means, covered, total)
+        for result in (overall, *results):
+            print_lines(f"{name}\t{value}\t{result.data}" for name, value in _rows(result, details))
+    else:
+        print_lines(f"{name}\t{value}" for result in results for name, value in _rows(result, details))
+    message(f"signature: {signature}")
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on one line of standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+class ProgressMonitor(Monitor):
+    """Progress bar on a terminal, a plain line every ten seconds elsewhere, nothing with ``--quiet``; a JSON log by option."""
+
+    def __init__(
+        self,
+        description: str,
+        *,
+        log: IO[str] | None = None,
+        decorate: Callable[[], Mapping[str, Any]] = dict,
+    ) -> None:
+        """``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each."""
+        self.description, self.log, self.decorate = description, log, decorate
+        self.on_epoch: Callable[[], None] = lambda: None
+        self._born = time.monotonic()
+        self._bar: Any = None
+        self._unit, self._total, self._done = "", 0, 0
+        self._started = self._last = time.monotonic()
+
+    def begin(self, total: int, unit: str) -> None:
+        self.close()
+        self._total, self._unit, self._done = total, unit, 0
+        self._started = self._last = time.monotonic()
+        if not is_quiet() and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            # smoothing=0: time left from the rate over the whole run
+            self._bar = tqdm(
+                total=total, unit=unit, desc=self.description, smoothing=0, unit_scale=True, leave=False
+            )
+
+    def advance(self, done: int) -> None:
+        self._done += done
+        if self._bar is not None:
+            self._bar.update(done)
+            return
+        now = time.monotonic()
+        if now - self._last >= LINE_SECONDS:
+            self._last = now
+            rate = self._done / (now - self._started)
+            left = (self._total - self._done) / rate if rate else 0.0
+            message(
+                f"{self.description}: {self._done} of {self._total} {self._unit}, {rate:.0f}/s, about {left:.0f} s left"
+            )
+
+    def epoch(self, record: MutableMapping[str, Any]) -> None:
+        record.update(self.decorate())
+        if self.log is not None:
+            seconds = round(time.monotonic() - self._born, 3)
+            self.log.write(json.dumps({**record, "seconds": seconds}, allow_nan=False) + "\n")
+            self.log.flush()
+        if _flag("verbose"):
+            message(
+                f"{self.description}: "
+                + ", ".join(f"{key} {_number(value)}" for key, value in record.items())
+            )
+        self.on_epoch()
+
+    def close(self) -> None:
+        """Take the bar off the terminal."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+@contextlib.contextmanager
+def graceful_stop(monitor: Monitor) -> Iterator[None]:
+    """While the block runs, the first Ctrl-C or SIGTERM asks the fit to stop at a consistent point; a second ends at once."""
+
+    def ask(number: int, frame: object) -> None:
+        if monitor.stopping:
+            raise KeyboardInterrupt
+        monitor.stopping = True
+
+    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,170 @@
+"""``wordkit train-rpa``: from labelled documents to a classifier and its word vectors."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+import click
+
+from wordkit.cli import options
+from wordkit.cli.report import ProgressMonitor, graceful_stop, message, print_results, report_tally
+from wordkit.errors import Interrupted, WordkitError
+
+
+def _grid(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> dict[str, tuple[Any, ...]] | None:
+    """``C=0.1,1:lam=0.01:epochs=5,10`` as values by name."""
+    if text is None:
+        return None
+    types = {"C": float, "lam": float, "epochs": int}
+    grid: dict[str, tuple[Any, ...]] = {}
+    for part in text.split(":"):
+        name, equals, values = part.partition("=")
+        if name not in types or not equals or name in grid:
+            raise click.BadParameter(
+                f"{part!r} is not NAME=VALUE,... with a NAME of {', '.join(types)}, each once"
+            )
+        try:
+            grid[name] = tuple(types[name](value) for value in values.split(","))
+        except ValueError:
+            raise click.BadParameter(f"{part!r}: expected numbers separated by commas") from None
+        if min(grid[name]) <= 0:
+            raise click.BadParameter(f"{part!r}: expected numbers above 0")
+    return grid
+
+
+@options.command(
+    "train-rpa", example="wordkit train-rpa data_samples/questions.train.txt -o questions.model --dim 50"
+)
+@options.input_argument("train", many=True)
+@options.output_option("The model file.")
+@click.option("--vectors", type=click.Path(allow_dash=True), metavar="VEC",
+              help="Initial word vectors; words it lacks start at zero.")  # fmt: skip
+@click.option(
+    "--dim", type=click.IntRange(1), default=100, help="Length of random initial vectors, uniform(-1, 1)."
+)
+@click.option("--algorithm", type=click.Choice(["rpa", "pa", "pa-onehot"]), default="rpa",
+              help="Learn the vectors (rpa), keep them (pa), or use none (pa-onehot).")  # fmt: skip
+@click.option("--update", type=click.Choice(["coordinate", "printed", "joint"]), default="coordinate",
+              help="Solve each block exactly, step as Algorithm 1 is printed, or take the joint optimum.")  # fmt: skip
+@click.option(
+    "--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, help="Aggressiveness of a step."
+)
+@click.option(
+    "--lam", type=click.FloatRange(0, min_open=True), default=0.01, help="Cost of moving the vectors."
+)
+@click.option("--epochs", type=click.IntRange(1), default=10, help="Passes over the training data.")
+@click.option("--inner-iterations", type=click.IntRange(1), default=50, help="Most alternations an example.")
+@click.option("--class-weight", type=click.Choice(["balanced", "none"]), default="balanced",
+              help="C in proportion to the inverse frequency of a class, or the same for all.")  # fmt: skip
+@click.option("--embedding", type=click.Choice(["per-class", "shared"]), default="per-class",
+              help="One embedding matrix a class, or one for all.")  # fmt: skip
+@click.option("--normalize", type=click.Choice(["document", "input", "none"]), default="document",
+              help="Unit length of the embedded document, of the bag of words, or neither.")  # fmt: skip
+@click.option(
+    "--ngrams", type=click.IntRange(1, 8), default=1, help="Word n-grams up to this length as features."
+)
+@click.option("--concat-onehot", is_flag=True, help="One-hot weights beside the re-embedded ones.")
+@click.option(
+    "--average", is_flag=True, help="Classify with the mean of the weights over all steps (twice the memory)."
+)
+@click.option(
+    "--min-count", type=click.IntRange(1), default=2, help="Leave out words and n-grams that are rarer."
+)
+@click.option("--lowercase", is_flag=True, help="Fold case.")
+@click.option("--dev", metavar="FILE", type=click.Path(allow_dash=True),
+              help="Held-out documents: accuracy after each epoch, and what --grid is judged on.")  # fmt: skip
+@click.option(
+    "--cv", type=click.IntRange(2), metavar="K", help="Choose from the grid by K-fold cross-validation."
+)
+@click.option("--grid", callback=_grid, metavar="C=..,..:lam=..:epochs=..",
+              help="Values to choose from; with --cv alone the paper's grid.")  # fmt: skip
+@click.option("--format", "format", type=click.Choice(["text", "svmlight"]), default="text",
+              help="Labelled text or svmlight.")  # fmt: skip
+@click.option(
+    "--label-prefix", default="__label__", help="What a label begins with; it ends at the next space or tab."
+)
+@click.option("--multi-label", type=click.Choice(["refuse", "first", "each"]), default="refuse",
+              help="Documents with several labels: an error, the first one, or one copy for each.")  # fmt: skip
+@click.option("--vectors-out", type=click.Path(), metavar="VEC",
+              help="Write the re-embedded word vectors; per-class matrices side by side.")  # fmt: skip
+@click.option(
+    "--init",
+    type=click.Path(),
+    metavar="MODEL",
+    help="Continue a model on this data; new words are appended.",
+)
+@click.option("--no-shuffle", "shuffle", is_flag=True, flag_value=False, default=True, show_default=False,
+              help="Keep the order of the documents.")  # fmt: skip
+@options.training_options
+@options.policy_options
+@options.seed_option
+@options.threads_option
+@options.json_option
+@click.pass_context
+def command(context: click.Context, train: tuple[str, ...], output: str, **given: Any) -> None:
+    """Train a text classifier that learns its word vectors: Re-embedding Passive-Aggressive.
+
+    TRAIN holds one document a line, `__label__NAME token token ...`, tokens separated by spaces; several files are read one
+    after the other. The model is for `predict`, `evaluate classification` and --init. Method: Denis and Ralaivola,
+    EACL 2017.
+    """
+    from wordkit.models.rpa_training import Run, grid_note
+    from wordkit.tally import Tally
+
+    options.not_standard_output(output, "a model")
+    options.one_standard_input(*train, given["dev"], given["vectors"])
+    options.distinct_outputs(output, given["vectors_out"], given["checkpoint"], given["log"])
+    if given["grid"] and not (given["cv"] or given["dev"]):
+        raise click.UsageError("--grid needs --cv K or --dev FILE to judge by")
+    if given["init"] and (given["resume"] or given["vectors"]):
+        raise click.UsageError("--init goes with neither --resume nor --vectors")
+    started = time.monotonic()
+    tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
+    explicit = {
+        name for name in given if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    }
+    run = Run(given, explicit, tally)
+    for note in run.read(train):
+        message(note)
+    report_tally(tally)
+    log = contextlib.nullcontext() if given["log"] is None else open(given["log"], "w", encoding="utf-8")  # noqa: SIM115
+    with log as stream:
+        monitor = ProgressMonitor("train-rpa", log=stream, decorate=run.held_out_metrics)
+        try:
+            with graceful_stop(monitor):
+                if points := run.choose(monitor):
+                    message(grid_note(points))
+                if given["checkpoint"]:
+                    monitor.on_epoch = lambda: run.model.save(given["checkpoint"])
+                run.fit(monitor)
+        except Interrupted as error:
+            raise _kept(error, run, given["checkpoint"]) from None
+        finally:
+            monitor.close()
+    run.model.save(output)
+    if given["vectors_out"]:
+        for note in run.write_vectors(given["vectors_out"]):
+            message(note)
+    print_results(
+        "train-rpa",
+        run.model.header["signature"],
+        time.monotonic() - started,
+        [run.result()],
+        as_json=given["as_json"],
+    )
+
+
+def _kept(error: Interrupted, run: Any, checkpoint: str | None) -> WordkitError:
+    """What was saved at an interruption, and how to go on."""
+    if checkpoint is None:
+        return Interrupted(f"{error}; nothing was written (--checkpoint keeps the work)")
+    if not run.begun:
+        return Interrupted(f"{error}; training had not begun, nothing was written")
+    run.model.save(checkpoint)
+    return Interrupted(
+        f"{error}; state written to {checkpoint}: go on with the same command and --resume {checkpoint}"
+    )

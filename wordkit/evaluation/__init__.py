@@ -1,0 +1,1 @@
+"""Evaluations: each takes a model or vectors and labelled data, and gives a :class:`wordkit.evaluation.result.Result`."""

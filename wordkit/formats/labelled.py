@@ -1,0 +1,155 @@
+"""Labelled text: one document a line, ``__label__NAME token token ...``.
+
+A token that begins with the prefix is a label wherever it stands; the label's name ends at the first space or tab. Everything
+else is text, passed through as it is (``a:b``, ``|``, ``http://x``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wordkit.errors import DataError
+from wordkit.formats.opening import Input
+from wordkit.formats.text import TypeMap, TypeTable, read_token_ids
+from wordkit.tally import Tally
+
+PREFIX = "__label__"
+MULTI_LABEL = ("refuse", "first", "each")
+
+
+@dataclass
+class Documents:
+    """Documents as ragged rows of token ids.
+
+    ``ids``: int32, type ids of all tokens; ``ends``: int64, number of ids up to the end of each document; ``labels``:
+    int32, number of each document's label in the reader's ``names``, -1 where there is none.
+    """
+
+    ids: np.ndarray
+    ends: np.ndarray
+    labels: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @staticmethod
+    def join(parts: Sequence[Documents]) -> Documents:
+        """The parts one after the other."""
+        shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
+        return Documents(
+            np.concatenate([np.empty(0, np.int32), *(part.ids for part in parts)]),
+            np.concatenate(
+                [np.empty(0, np.int64), *(p.ends + s for p, s in zip(parts, shifts, strict=False))]
+            ),
+            np.concatenate([np.empty(0, np.int32), *(part.labels for part in parts)]),
+        )
+
+
+class LabelledReader:
+    """Reads labelled text; several inputs share its type table and label names.
+
+    Args:
+        prefix: what a label begins with.
+        multi_label: a document with several labels is an error (``refuse``), keeps its first one (``first``) or is
+            repeated for each of them (``each``).
+
+    ``names``: labels in order of first occurrence. ``blank_lines``: lines without any token, passed over by :meth:`labelled`.
+    """
+
+    def __init__(self, *, prefix: str = PREFIX, multi_label: str = "refuse") -> None:
+        if multi_label not in MULTI_LABEL:
+            raise ValueError(f"multi_label is {multi_label!r}, expected one of {MULTI_LABEL}")
+        self.prefix, self.multi_label = prefix, multi_label
+        self.types = TypeTable()
+        self.names: list[str] = []
+        self.blank_lines = 0
+        self._numbers: dict[str, int] = {}
+        self._label_of = TypeMap(self.types, lambda words: map(self._label_number, words))
+
+    def _label_number(self, word: str) -> int:
+        if not word.startswith(self.prefix):
+            return -1
+        name = word[len(self.prefix) :]
+        if name not in self._numbers:
+            self._numbers[name] = len(self.names)
+            self.names.append(name)
+        return self._numbers[name]
+
+    def lines(self, source: Input, tally: Tally) -> Iterator[Documents]:
+        """One document a line, blank ones too, labels left out of the text and not asked for."""
+        for block in read_token_ids(source, self.types, tally):
+            label_of = self._label_of(block.ids)
+            text = label_of < 0
+            ends = np.concatenate([[0], np.cumsum(text)])[block.line_ends]
+            yield Documents(block.ids[text], ends, np.full(len(ends), -1, dtype=np.int32))
+
+    def labelled(self, source: Input, tally: Tally) -> Iterator[Documents]:
+        """Documents with exactly one label.
+
+        Raises:
+            DataError: a line with text and no label, with several labels (unless ``multi_label`` says otherwise), or an
+                empty label; counted and passed over where the tally says so.
+        """
+        for block in read_token_ids(source, self.types, tally):
+            label_of = self._label_of(block.ids)
+            is_label = label_of >= 0
+            n_labels = np.diff(
+                np.concatenate([[0], np.cumsum(is_label)])[np.concatenate([[0], block.line_ends])]
+            )
+            n_tokens = np.diff(block.line_ends, prepend=0)
+            keep = np.where(n_labels == 1, 1, 0)
+            self.blank_lines += int(np.count_nonzero(n_tokens == 0))
+            for row in np.flatnonzero((n_labels == 0) & (n_tokens > 0)):
+                expected = f"a token that begins with `{self.prefix}`"
+                tally.invalid(
+                    DataError(source.name, block.line + int(row), "no label", expected),
+                    "line without a label",
+                )
+            for row in np.flatnonzero(n_labels > 1):
+                if self.multi_label == "refuse":
+                    tally.invalid(
+                        self._several(source, block.line + int(row), int(n_labels[row])),
+                        "line with several labels",
+                    )
+                else:
+                    keep[row] = 1 if self.multi_label == "first" else n_labels[row]
+            self._check_names(source, block, label_of, tally, keep)
+            yield _select(block.ids, block.line_ends, label_of, keep)
+
+    def _several(self, source: Input, line: int, count: int) -> DataError:
+        return DataError(source.name, line, f"{count} labels", "one (--multi-label takes the first, or each)")
+
+    def _check_names(self, source, block, label_of, tally, keep) -> None:
+        empty = self._numbers.get("")
+        if empty is None:
+            return
+        for row in np.unique(
+            np.searchsorted(block.line_ends, np.flatnonzero(label_of == empty), side="right")
+        ):
+            line = block.line + int(row)
+            tally.invalid(
+                DataError(source.name, line, f"a label without a name (`{self.prefix}`)"),
+                "label without a name",
+            )
+            keep[row] = 0
+
+
+def _select(ids: np.ndarray, line_ends: np.ndarray, label_of: np.ndarray, copies: np.ndarray) -> Documents:
+    """Rows repeated ``copies`` times (0: left out), a copy for each of a row's first labels, label tokens taken out."""
+    is_label = label_of >= 0
+    starts = np.concatenate([[0], line_ends[:-1]])
+    labels_before = np.concatenate([[0], np.cumsum(is_label)])
+    labels = label_of[is_label]
+    rows = np.repeat(np.arange(len(copies)), copies)
+    nth = np.arange(len(rows)) - np.repeat(np.cumsum(copies) - copies, copies)
+    row_labels = labels[labels_before[starts[rows]] + nth].astype(np.int32)
+    text = ids[~is_label]
+    text_before = np.concatenate([[0], np.cumsum(~is_label)])
+    if np.array_equal(copies, np.ones_like(copies)):  # the usual case: nothing to rearrange
+        return Documents(text, text_before[line_ends], row_labels)
+    begin, end = text_before[starts[rows]], text_before[line_ends[rows]]
+    pieces = [text[a:b] for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
+    return Documents(np.concatenate([np.empty(0, np.int32), *pieces]), np.cumsum(end - begin), row_labels)

@@ -1,0 +1,24 @@
+"""Models, one module a method; the classes are imported when they are asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOMES = {
+    "BagOfWords": "bag_of_words",
+    "RPAClassifier": "rpa",
+    "TextClassifier": "text_classifier",
+}
+
+__all__ = ["BagOfWords", "RPAClassifier", "TextClassifier"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"wordkit.models.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

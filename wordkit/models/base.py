@@ -1,0 +1,131 @@
+"""What all models share: parameters as scikit-learn has them, without depending on scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+
+class Estimator:
+    """Parameters are the constructor's keyword arguments, stored under their own names and nothing else."""
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters by name."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **parameters: Any) -> Estimator:
+        """Change parameters; ValueError for a name that is not one."""
+        known = self._parameter_names()
+        for name, value in parameters.items():
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid are: {known}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if not _same(value, defaults[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _check_fitted(self, attribute: str) -> None:
+        if not hasattr(self, attribute):
+            raise _not_fitted()(f"This {type(self).__name__} instance is not fitted yet: call 'fit' first.")
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (np.isscalar(a) and np.isscalar(b) and bool(a == b))
+
+
+def _not_fitted() -> type[Exception]:
+    """scikit-learn's exception where it is there, since its tools look for that one."""
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+
+        class NotFittedError(ValueError, AttributeError):  # type: ignore[no-redef]
+            """The estimator has no state yet."""
+
+    return NotFittedError
+
+
+def one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    """The value, if it is among ``allowed``; ValueError names the parameter otherwise."""
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}, expected one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def positive(name: str, value: Any) -> float:
+    """The value, if it is a finite number above zero."""
+    if not isinstance(value, numbers.Real) or not 0 < float(value) < float("inf"):
+        raise ValueError(f"{name} is {value!r}, expected a finite number greater than 0")
+    return float(value)
+
+
+def as_rows(X: Any, n_features: int | None = None) -> scipy.sparse.csr_array:
+    """A matrix as float32 CSR rows without repeated columns.
+
+    Raises:
+        ValueError: not two-dimensional, empty, complex, NaN or infinite values, or another number of features.
+    """
+    if not scipy.sparse.issparse(X):
+        X = np.asarray(X)
+        if X.dtype == object:
+            X = X.astype(np.float64)
+        if X.ndim != 2:
+            raise ValueError(
+                f"Expected 2D array, got {X.ndim}D array instead. Reshape your data either using array.reshape(-1, 1) if "
+                "your data has a single feature or array.reshape(1, -1) if it contains a single sample."
+            )
+    if np.iscomplexobj(X):
+        raise ValueError("Complex data not supported")
+    if X.shape[0] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+    if X.shape[1] == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+    if n_features is not None and X.shape[1] != n_features:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but the model is expecting {n_features} features as input"
+        )
+    with np.errstate(over="ignore"):  # what overflows is refused below
+        rows = scipy.sparse.csr_array(X, dtype=np.float32)
+    if not np.isfinite(rows.data).all():
+        raise ValueError("Input X contains NaN or infinity.")
+    rows.sum_duplicates()
+    return rows
+
+
+def row_arrays(rows: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(values float32, column numbers int32, row ends int64) as the kernels take them; SciPy wants the last two alike."""
+    return rows.data, rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int64, copy=False)
+
+
+def as_labels(y: Any, n: int) -> np.ndarray:
+    """Labels of n rows, one-dimensional; ValueError for what cannot be class labels."""
+    labels = np.asarray(y)
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if labels.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
+    if len(labels) != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(labels)}]")
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        if not np.array_equal(labels, np.round(labels)):
+            raise ValueError("Unknown label type: continuous. Labels are classes, not real numbers.")
+    return labels

@@ -1,0 +1,314 @@
+"""The job of ``train-rpa`` from files to a fitted :class:`TextClassifier`: fresh, resumed, or continued on new data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wordkit.errors import WordkitError
+from wordkit.evaluation.result import Result
+from wordkit.formats.vectors import read_vectors, write_vectors
+from wordkit.models.cross_validation import stratified_folds
+from wordkit.models.features import Features, LabelledRows, SvmlightFeatures, TextFeatures
+from wordkit.models.rpa import RPAClassifier, random_vectors
+from wordkit.models.rpa_search import PAPER_GRID, GridPoint, search
+from wordkit.models.text_classifier import TextClassifier
+from wordkit.monitor import Monitor
+from wordkit.signature import signature
+from wordkit.tally import Tally
+
+# Options that are the classifier's constructor arguments.
+_CLASSIFIER = (
+    "algorithm", "dim", "update", "C", "lam", "epochs", "inner_iterations", "class_weight", "embedding", "normalize",
+    "concat_onehot", "average", "shuffle", "seed", "threads",
+)  # fmt: skip
+# Those that a resumed or continued run may change.
+_RESUME_MAY_CHANGE = {"epochs", "threads"}
+_INIT_MAY_CHANGE = {
+    "epochs",
+    "threads",
+    "C",
+    "lam",
+    "update",
+    "inner_iterations",
+    "class_weight",
+    "shuffle",
+    "seed",
+}
+
+
+class Run:
+    """One training run. Call :meth:`read`, :meth:`choose`, :meth:`fit` in this order.
+
+    Args:
+        options: the command's options by their Python names (``C``, ``lam``, ..., ``vectors``, ``dev``, ``cv``, ``grid``,
+            ``init``, ``resume``, ``format``, ``min_count``, ``ngrams``, ``lowercase``, ``label_prefix``, ``multi_label``).
+        explicit: names of the options that the user gave.
+        tally: counts odd records of the data.
+
+    ``begun``: whether the model holds weights that are worth keeping.
+    """
+
+    def __init__(self, options: Mapping[str, Any], explicit: set[str], tally: Tally) -> None:
+        self.options, self.explicit, self.tally = options, explicit, tally
+        self.begun = False
+        self.points: list[GridPoint] = []
+        self.dev: LabelledRows | None = None
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def read(self, paths: Sequence[str]) -> list[str]:
+        """Read training and held-out data, initial vectors and earlier models; returns notes for the user."""
+        earlier = self.options["resume"] or self.options["init"]
+        self.earlier = TextClassifier.load(earlier) if earlier else None
+        notes = self._read_earlier(paths) if self.earlier else self._read_fresh(paths)
+        labels = np.unique(self.data.labels)
+        if len(labels) < 2 and not self.earlier:
+            raise WordkitError(
+                f"all documents have the label `{labels[0]}`; a classifier needs two labels at least"
+            )
+        empty = int(np.count_nonzero(np.diff(self.data.rows.indptr) == 0))
+        summary = f"{len(self.data.labels)} documents, {len(labels)} labels"
+        if empty:
+            summary += f"; {empty} documents without any known feature"
+        if len(labels) * 2 > len(self.data.labels):
+            summary += "; most documents have a label of their own: are these labels?"
+        if self.options["dev"]:
+            self.dev = self.model.features.read([self.options["dev"]], self.tally)
+        return [summary, *self.data.notes, *notes]
+
+    def _read_fresh(self, paths: Sequence[str]) -> list[str]:
+        options = self.options
+        features: Features
+        if options["format"] == "svmlight":
+            features = SvmlightFeatures()
+        else:
+            features = TextFeatures(
+                min_count=options["min_count"], ngrams=options["ngrams"], lowercase=options["lowercase"],
+                prefix=options["label_prefix"], multi_label=options["multi_label"],
+            )  # fmt: skip
+        self.data = features.read(paths, self.tally, fit=True)
+        classifier = RPAClassifier(**{name: options[name] for name in _CLASSIFIER})
+        self.model = TextClassifier(features, classifier)
+        notes: list[str] = []
+        if options["vectors"]:
+            classifier.vectors, notes = self._initial_vectors(features)
+            classifier.dim = classifier.vectors.shape[1]
+        return notes
+
+    def _initial_vectors(self, features: Features) -> tuple[np.ndarray, list[str]]:
+        """The given vectors as rows of all features, and how many words have none (Table 2 of the paper)."""
+        path = self.options["vectors"]
+        if not isinstance(features, TextFeatures):
+            raise WordkitError(f"{path}: word vectors need text, and svmlight features have no words")
+        wanted = features.bag.words_
+        words, found = read_vectors(path, only_words=wanted, tally=self.tally)
+        if not len(words):
+            raise WordkitError(f"{path}: none of the {len(wanted)} words of the training data is in it")
+        k = found.shape[1]
+        if "dim" in self.explicit and self.options["dim"] != k:
+            raise WordkitError(
+                f"{path}: vectors have {k} dimensions, and --dim asks for {self.options['dim']}"
+            )
+        vectors = np.zeros((features.n_features, k), dtype=np.float32)
+        vectors[features.bag.vocabulary_numbers(words)] = found
+        missing = len(wanted) - len(words)
+        share = 100 * missing / len(wanted)
+        return vectors, [f"{missing} of {len(wanted)} words ({share:.2f}%) have no vector and start at zero"]
+
+    def _read_earlier(self, paths: Sequence[str]) -> list[str]:
+        assert self.earlier is not None
+        resume = bool(self.options["resume"])
+        self.model, features, classifier = self.earlier, self.earlier.features, self.earlier.classifier
+        self._adopt(classifier, _RESUME_MAY_CHANGE if resume else _INIT_MAY_CHANGE)
+        self.begun = True
+        if resume:
+            self.data = features.read(paths, self.tally)
+            before = [record["sha256"] for record in self.earlier.header["inputs"]]
+            if before != [record["sha256"] for record in self.data.inputs]:
+                raise WordkitError(
+                    f"{self.options['resume']}: was trained on other data than {', '.join(paths)}"
+                )
+            return [
+                f"going on after epoch {classifier.n_iter_}, {classifier.position_} documents into the next"
+            ]
+        return self._widen(paths)
+
+    def _widen(self, paths: Sequence[str]) -> list[str]:
+        """Read new data for ``--init``; its new words and features are appended to the model."""
+        features, classifier = self.model.features, self.model.classifier
+        old = features.n_features
+        if isinstance(features, TextFeatures):
+            newer = TextFeatures(
+                min_count=features.bag.min_count, lowercase=features.bag.lowercase, prefix=features.prefix,
+                multi_label=features.multi_label,
+            )  # fmt: skip
+            if features.bag.ngrams == 1:
+                newer.read(paths, self.tally, fit=True)
+                features.bag = features.bag.merged(newer.bag)
+        self.data = features.read(paths, Tally(skip_invalid=self.tally.skip_invalid))
+        unknown = np.setdiff1d(self.data.labels, classifier.classes_)
+        if len(unknown):
+            raise WordkitError(
+                f"label `{unknown[0]}` is not one of the model's: {', '.join(classifier.classes_)}"
+            )
+        fresh = random_vectors(features.n_features, classifier.embedding_.shape[2], classifier.seed)[old:]
+        if self.earlier is not None and self.earlier.header.get("vectors"):
+            fresh[:] = 0
+        classifier.widen(fresh)
+        return [f"{len(fresh)} new words appended to the model's {old} features"]
+
+    def _adopt(self, classifier: RPAClassifier, may_change: set[str]) -> None:
+        """Take what the user gave and may change; what may not must agree with the earlier model."""
+        classifier.threads = self.options["threads"]
+        for name in self.explicit & set(_CLASSIFIER):
+            value, before = self.options[name], getattr(classifier, name)
+            if name in may_change:
+                setattr(classifier, name, value)
+            elif value != before:
+                raise WordkitError(f"--{name.replace('_', '-')} {value} contradicts the model's {before}")
+        fixed = {
+            "format",
+            "min_count",
+            "ngrams",
+            "lowercase",
+            "label_prefix",
+            "multi_label",
+            "vectors",
+            "cv",
+            "grid",
+        }
+        if given := sorted(self.explicit & fixed):
+            raise WordkitError(f"--{given[0].replace('_', '-')} is the earlier model's to say; leave it out")
+
+    # --- choosing and fitting --------------------------------------------------------------------------------------
+
+    def choose(self, monitor: Monitor) -> list[GridPoint]:
+        """Choose C, lambda and epochs from the grid where one was asked for; returns its points, best first."""
+        options = self.options
+        if self.earlier or not (options["cv"] or options["grid"]):
+            return []
+        labels = self.data.labels
+        classifier = self.model.classifier
+        if options["cv"]:
+            self._check_folds(options["cv"])
+            folds = stratified_folds(labels, options["cv"], options["seed"])
+            splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(options["cv"])]
+            rows = self.data.rows
+        else:
+            assert self.dev is not None
+            n, held_out = len(labels), len(self.dev.labels)
+            rows = _stack(self.data.rows, self.dev.rows)
+            labels = np.concatenate([labels, self.dev.labels])
+            splits = [(np.arange(n), np.arange(n, n + held_out))]
+        grid = options["grid"] or PAPER_GRID
+        self.points = search(
+            classifier, rows, labels, splits, grid, threads=options["threads"], monitor=monitor
+        )
+        best = self.points[0]
+        classifier.set_params(C=best.C, lam=best.lam, epochs=best.epochs)
+        return self.points
+
+    def _check_folds(self, k: int) -> None:
+        labels, counts = np.unique(self.data.labels, return_counts=True)
+        if k > counts.sum():
+            raise WordkitError(f"--cv {k}: there are only {counts.sum()} documents")
+        if len(labels) == 2 and counts.min() < 2:
+            raise WordkitError(f"--cv {k}: label `{labels[np.argmin(counts)]}` has one document only")
+
+    def fit(self, monitor: Monitor) -> None:
+        """Train; raises Interrupted where the monitor asks to stop."""
+        classifier, data = self.model.classifier, self.data
+        self.model.header = self._header()
+        self.begun = True
+        if self.options["resume"]:
+            classifier.resume(data.rows, data.labels, monitor=monitor)
+        elif self.options["init"]:
+            classifier.continue_on(data.rows, data.labels, monitor=monitor)
+        else:
+            classifier.fit(data.rows, data.labels, monitor=monitor)
+
+    def _header(self) -> dict[str, Any]:
+        """What the model file says of the run; nothing in it depends on threads, paths or time."""
+        classifier = self.model.classifier
+        parameters = {name: getattr(classifier, name) for name in _CLASSIFIER if name != "threads"}
+        _, features = self.model.features.state()
+        vectors = self.earlier.header.get("vectors") if self.earlier else None
+        if classifier.vectors is not None:
+            vectors = hashlib.sha256(np.ascontiguousarray(classifier.vectors).tobytes()).hexdigest()
+        inputs = self.data.inputs
+        if self.options["init"] and self.earlier:
+            inputs = [*self.earlier.header["inputs"], *inputs]
+        all_parameters = {**features, **parameters, "vectors": vectors[:12] if vectors else None}
+        return {
+            "command": "train-rpa",
+            "signature": signature("train-rpa", all_parameters, inputs),
+            "inputs": inputs,
+            "vectors": vectors,
+            **({"grid": [_as_dict(point) for point in self.points]} if self.points else {}),
+        }
+
+    # --- results ---------------------------------------------------------------------------------------------------
+
+    def held_out_metrics(self) -> dict[str, float]:
+        """Accuracy on the held-out documents, where there are any."""
+        if self.dev is None:
+            return {}
+        return {"dev_accuracy": self.model.classifier.score(self.dev.rows, self.dev.labels)}
+
+    def write_vectors(self, path: str) -> list[str]:
+        """Write the re-embedded word vectors; returns notes for the user."""
+        words, vectors = self.model.words(), self.model.classifier.word_vectors()
+        if not words:
+            raise WordkitError(f"{path}: svmlight features have no words to write vectors for")
+        if vectors.shape[1] == 0:
+            raise WordkitError(f"{path}: --algorithm pa-onehot has no word vectors")
+        write_vectors(path, words, vectors[: len(words)])
+        grams = len(vectors) - len(words)
+        return [f"{grams} n-grams have vectors of their own that are not in {path}"] if grams else []
+
+    def result(self) -> Result:
+        """The numbers of the run."""
+        classifier = self.model.classifier
+        last = classifier.history_[-1] if classifier.history_ else {}
+        chosen = {"cv_accuracy": self.points[0].mean, "cv_std": self.points[0].std} if self.points else {}
+        if self.points and not self.options["cv"]:
+            chosen = {}
+        return Result(
+            name="train-rpa",
+            data=", ".join(record["name"] for record in self.data.inputs),
+            metrics={
+                **chosen,
+                **{key: value for key, value in last.items() if key != "epoch"},
+                "epochs": classifier.n_iter_,
+                "C": classifier.C,
+                "lam": classifier.lam,
+                "labels": len(classifier.classes_),
+                "features": classifier.n_features_in_,
+            },
+            covered=int(np.count_nonzero(np.diff(self.data.rows.indptr))),
+            total=len(self.data.labels),
+            details={"grid": [_as_dict(point) for point in self.points]} if self.points else {},
+        )
+
+
+def _as_dict(point: GridPoint) -> dict[str, Any]:
+    return {"C": point.C, "lam": point.lam, "epochs": point.epochs, "accuracy": point.mean, "std": point.std}
+
+
+def _stack(first: Any, second: Any) -> Any:
+    import scipy.sparse
+
+    return scipy.sparse.csr_array(scipy.sparse.vstack([first, second], format="csr"))
+
+
+def grid_note(points: Sequence[GridPoint]) -> str:
+    """One line on what was chosen."""
+    best = points[0]
+    return (
+        f"chosen from {len(points)} grid points: C = {best.C:g}, lambda = {best.lam:g}, {best.epochs} epochs, "
+        f"held-out accuracy {best.mean:.4f} (standard deviation {best.std:.4f} over {len(best.accuracies)} splits)"
+    )

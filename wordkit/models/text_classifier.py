@@ -1,0 +1,63 @@
+"""A classifier together with the features it was trained on: what ``train-rpa`` writes, and ``predict`` and ``evaluate`` read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from wordkit.errors import DataError
+from wordkit.formats.model_file import read_model, write_model
+from wordkit.models.features import Features, TextFeatures, features_from_state
+from wordkit.models.rpa import RPAClassifier
+from wordkit.tally import Tally
+
+KINDS = {"rpa": "a text classifier"}
+
+
+class TextClassifier:
+    """Features and classifier as one thing that can be saved.
+
+    Args:
+        header: JSON values kept in the file beside the model's own (command, inputs, signature).
+    """
+
+    def __init__(
+        self, features: Features, classifier: RPAClassifier, header: Mapping[str, Any] | None = None
+    ) -> None:
+        self.features, self.classifier, self.header = features, classifier, dict(header or {})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file, whole or not at all."""
+        feature_arrays, features = self.features.state()
+        arrays, values = self.classifier.state()
+        write_model(
+            path, "rpa", {**feature_arrays, **arrays}, {**self.header, **values, "features": features}
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> TextClassifier:
+        """Read a model file.
+
+        Raises:
+            DataError: not a model file, a damaged one, or a model that is not a classifier.
+        """
+        header, arrays = read_model(path, KINDS)
+        try:
+            features = features_from_state(arrays, header["features"])
+            return cls(features, RPAClassifier.from_state(arrays, header), header)
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise DataError(os.fspath(path), None, f"a part of the model is missing ({error})") from None
+
+    def words(self) -> list[str]:
+        """The words of text features, in the order of the embedding's rows; n-grams, which follow them, are not words."""
+        return self.features.bag.words_ if isinstance(self.features, TextFeatures) else []
+
+    def predict_stream(self, path: str, tally: Tally) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each block of lines: scores (n, classes), best class numbers (n), and which lines have no known feature (n)."""
+        for rows in self.features.stream(path, tally):
+            if rows.shape[0]:
+                scores = self.classifier.class_scores(rows)
+                yield scores, self.classifier.best_classes(rows, scores), np.diff(rows.indptr) == 0
