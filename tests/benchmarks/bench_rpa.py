@@ -65,7 +65,12 @@ def against_fasttext(path: str, tokens: int, name: str, peer_python: str, dim: i
     row(f"{name}: first epoch, vectors drawn and all", tokens / ours["fit"], tokens / epoch, "tokens/s")
     row(f"{name}: first epoch, joint step", tokens / ours["joint"], tokens / epoch, "tokens/s")
     row(f"{name}: first epoch, fixed vectors (pa)", tokens / ours["pa"], tokens / epoch, "tokens/s")
-    row(f"{name}: reading and one epoch", tokens / (ours["reading"] + ours["fit"]), tokens / peer["one"], "tokens/s")
+    row(
+        f"{name}: reading and one epoch",
+        tokens / (ours["reading"] + ours["fit"]),
+        tokens / peer["one"],
+        "tokens/s",
+    )
 
 
 def over_threads(path: str, tokens: int) -> None:
@@ -79,7 +84,12 @@ def over_threads(path: str, tokens: int) -> None:
         wall_seconds(lambda n=n: RPAClassifier(dim=100, epochs=3, threads=n).fit(data.rows, data.labels))
         for n in (1, 2)
     ]
-    row("10 classes, 3 epochs: two threads beside one", 3 * tokens / times[1], 3 * tokens / times[0], "tokens/s")
+    row(
+        "10 classes, 3 epochs: two threads beside one",
+        3 * tokens / times[1],
+        3 * tokens / times[0],
+        "tokens/s",
+    )
 
 
 def memory(path: str, folder: str) -> None:
@@ -87,7 +97,12 @@ def memory(path: str, folder: str) -> None:
     used = in_process(THIS_PYTHON, _MEMORY, path, f"{folder}/model")
     parameters = 200_000 * 100 * 10 * 4
     assert used["code"] == 0 and used["model"] > 0.9 * parameters, used
-    row("200,000 words, dim 100, 10 classes: peak memory over parameters", used["bytes"] / used["model"], None, "times")
+    row(
+        "200,000 words, dim 100, 10 classes: peak memory over parameters",
+        used["bytes"] / used["model"],
+        None,
+        "times",
+    )
 
 
 def main() -> None:
@@ -96,7 +111,10 @@ def main() -> None:
     parser.add_argument("--data", default="", help="folder of real texts (imdb-small/train.txt.gz)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for name, documents, length in (("2 classes, 100 tokens a document", 20_000, 100), ("short documents of 10", 100_000, 10)):
+        for name, documents, length in (
+            ("2 classes, 100 tokens a document", 20_000, 100),
+            ("short documents of 10", 100_000, 10),
+        ):
             path = Path(folder) / "two.txt"
             tokens = zipf_documents(path, documents=documents, length=length, types=200_000, classes=2)
             against_fasttext(str(path), tokens, name, arguments.peer_python)
@@ -107,13 +125,17 @@ def main() -> None:
             text = gzip.decompress(real.read_bytes())
             path = Path(folder) / "imdb.txt"
             path.write_bytes(text)
-            against_fasttext(str(path), len(text.split()) - text.count(b"__label__"), "IMDB", arguments.peer_python)
+            against_fasttext(
+                str(path), len(text.split()) - text.count(b"__label__"), "IMDB", arguments.peer_python
+            )
         path = Path(folder) / "ten.txt"
         tokens = zipf_documents(path, documents=20_000, length=50, types=50_000, classes=10)
         over_threads(str(path), tokens)
         path = Path(folder) / "memory.txt"
         every = " ".join(f"w{i:x}" for i in range(200_000)).split(" ")
-        with open(path, "w", encoding="utf-8") as out:  # every word once: the vocabulary is all of the 200,000
+        with open(
+            path, "w", encoding="utf-8"
+        ) as out:  # every word once: the vocabulary is all of the 200,000
             for i in range(0, len(every), 20):
                 out.write(f"__label__c{i // 20 % 10} {' '.join(every[i : i + 20])}\n")
         memory(str(path), folder)

@@ -12,10 +12,16 @@ BENCHMARKS = ("bench_vectors", "bench_conll", "bench_svmlight", "bench_rpa")
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peer-python", required=True, help="an interpreter that has gensim, fasttext, conllu, scikit-learn")
-    parser.add_argument("--data", default="", help="folder of real texts, for the benchmarks that can use them")
+    parser.add_argument(
+        "--peer-python", required=True, help="an interpreter that has gensim, fasttext, conllu, scikit-learn"
+    )
+    parser.add_argument(
+        "--data", default="", help="folder of real texts, for the benchmarks that can use them"
+    )
     parser.add_argument("--output", help="write the rows here as TSV")
-    parser.add_argument("names", nargs="*", metavar="BENCHMARK", help=f"some of {', '.join(BENCHMARKS)}; all by default")
+    parser.add_argument(
+        "names", nargs="*", metavar="BENCHMARK", help=f"some of {', '.join(BENCHMARKS)}; all by default"
+    )
     arguments = parser.parse_args()
     rows: list[list[str]] = []
     failed = []
