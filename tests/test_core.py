@@ -31,8 +31,9 @@ def test_tally_raises_or_counts_by_its_policy():
     tally.warn("odd", DataError("f", 9, "later"), times=3)
     assert tally.counts == {"bad line skipped": 1, "odd": 4}
     assert list(tally.lines()) == ["f:3: bad (bad line skipped)", "f:3: bad (4 x odd)"]
-    with pytest.warns(DataWarning, match="4 x odd"):
+    with pytest.warns(DataWarning) as caught:
         tally.emit()
+    assert [str(warning.message) for warning in caught] == list(tally.lines())
 
 
 def test_streams_depend_on_seed_and_key_alone():
