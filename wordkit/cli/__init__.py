@@ -182,6 +182,9 @@ def main() -> None:
     """Entry point of the ``wordkit`` script."""
     _blas_on_one_thread()
     signal.signal(signal.SIGTERM, _terminate)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: what would be said there goes nowhere
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # UTF-8 and plain line feeds under every locale
             stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")

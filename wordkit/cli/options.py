@@ -44,6 +44,18 @@ def path_option(*names: str, help: str, metavar: str = "FILE") -> Decorator:
     return click.option(*names, type=click.Path(allow_dash=True), metavar=metavar, help=help)
 
 
+class _Positive(click.FloatRange):
+    """A finite number above 0."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
+        number = super().convert(value, param, context)
+        if number - number != 0:  # nan and inf
+            self.fail(f"{value} is not a finite number", param, context)
+        return number
+
+
+positive = _Positive(0, min_open=True)
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of TSV lines."
 )
