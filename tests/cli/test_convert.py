@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import subprocess
 import sys
 
@@ -16,7 +17,7 @@ TEXT = b"2 2\na 1.0 0.0\nb 0.0 1.0\n"
 
 def test_chain_of_all_formats_ends_as_it_began(wordkit, tmp_path, samples):
     names = [samples / "vectors.txt", "v.bin", "v.npz", "v.glove.gz", "v.vec"]
-    for source, target in zip(names, names[1:], strict=False):
+    for source, target in itertools.pairwise(names):
         options = ["--to", "glove"] if "glove" in str(target) else []
         run = wordkit("convert", source, target, *options)
         assert run.returncode == 0 and run.stdout == b"" and b"600 vectors of 20 dimensions" in run.stderr
@@ -35,7 +36,7 @@ def test_u092_pipes_and_a_silent_standard_error(wordkit, samples):
 
 def test_only_words(wordkit, tmp_path):
     (tmp_path / "v.vec").write_bytes(b"3 2\nnew york 1 0\na 0 1\nb 1 1\n")
-    run = wordkit("convert", "v.vec", "-", "--only-words", "-", stdin="b\t12\r\n\nnew york\nzzz\n".encode())
+    run = wordkit("convert", "v.vec", "-", "--only-words", "-", stdin=b"b\t12\r\n\nnew york\nzzz\n")
     assert run.returncode == 0 and run.stdout == b"2 2\nnew york 1.0 0.0\nb 1.0 1.0\n"
     assert b"1 of 3 words of standard input are not there, such as 'zzz'" in run.stderr
     run = wordkit("convert", "v.vec", "out.vec", "--only-words", "-", "--strict", stdin=b"b\nzzz\n")

@@ -20,7 +20,9 @@ def similarity(x: np.ndarray, y: np.ndarray, name: str) -> float:
     return min(1.0, max(-1.0, dot / norms)) if norms > 0 else 0.0
 
 
-def nearest(query: np.ndarray, own: int | None, vectors: np.ndarray, top: int, name: str) -> list[tuple[int, float]]:
+def nearest(
+    query: np.ndarray, own: int | None, vectors: np.ndarray, top: int, name: str
+) -> list[tuple[int, float]]:
     """(row, score), best first, equal scores in file order."""
     scored = [
         (row, similarity(query, vector, name))

@@ -21,7 +21,15 @@ from wordkit.formats.vectors_sniff import FORMATS, Kind, sniff
 from wordkit.formats.vectors_write import output_format, vector_writer
 from wordkit.tally import Tally
 
-__all__ = ["FORMATS", "describe_vectors", "iter_vectors", "output_format", "read_vectors", "vector_writer", "write_vectors"]
+__all__ = [
+    "FORMATS",
+    "describe_vectors",
+    "iter_vectors",
+    "output_format",
+    "read_vectors",
+    "vector_writer",
+    "write_vectors",
+]
 
 
 def _new_block(rows: int, dim: int) -> np.ndarray:
