@@ -1,21 +1,22 @@
-"""Where the fields, heads and sentences of a CoNLL block lie, and what shape its trees have.
+"""Where the fields, heads and sentences of a CoNLL block lie.
 
-``scan`` walks once over a block of UTF-8 bytes. A line is a comment (``#`` first), a separator (nothing but spaces,
-tabs and a carriage return), or holds ``width`` fields between tabs, the first being an ID: ``7`` a word, ``2-3`` a
-range, ``8.1`` an empty node. Words are numbered 1, 2, ... in their sentence. Sentences are committed whole; one that
-a separator has not closed stays with the caller for the next block. For words t < T and requested columns c < C:
+``scan`` walks once over a block of UTF-8 bytes. A line is a comment (``#`` first), a separator (nothing but
+spaces, tabs and carriage returns), or holds ``width`` fields between tabs, the first being an ID: ``7`` a word,
+``2-3`` a range, ``8.1`` an empty node. Words are numbered 1, 2, ... in their sentence. Sentences are committed
+whole; one that a separator has not closed stays with the caller for the next block. Comments that a separator
+follows belong to the next sentence. For words t < T and requested columns c < C:
 
-    tokens    (3 + 2 C, >= T) int32: line (from 0 in the block), head (0 the root, from 1; -1 for `_`), scratch, then
-              first byte and end of column c in rows 3 + 2 c and 4 + 2 c
+    tokens    (3 + 2 C, >= T) int32: line (from 0 in the block), head (0 the root, from 1; -1 for `_`), scratch,
+              then first byte and end of column c in rows 3 + 2 c and 4 + 2 c
     sentences (4, >= S + 1) int32: first word (row 0 ends with T at S), first byte, end, first line
     others    (3, >= lines that are not words) int32: kind, first byte, line
     state     (STATE_SIZE,) int64: where the scan stands; read and written, so that it goes on after an error
 
-Whether the heads form a tree is checked in linear time without recursion, so that a chain of any depth is as good as
-a flat tree.
+Whether the heads form a tree is checked in linear time without recursion, so that a chain of any depth is as
+good as a flat tree.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memchr
 
 from conll_line cimport Line, MAX_FIELDS, NODE_ID, RANGE_ID, WORD_ID, find_line, id_kind, is_blank, number
@@ -47,7 +48,7 @@ cdef enum:
     _PARSE = 1
     _TREE = 2
 
-# Statuses of scan and check_trees.
+# Statuses.
 OK, BAD_COLUMNS, BAD_ID, BAD_ID_ORDER, EMPTY_FIELD = 0, _COLUMNS, _ID, _ID_ORDER, _EMPTY
 BAD_HEAD, NO_HEAD, NO_WORDS = _HEAD, _NO_HEAD, _NO_WORDS
 HEAD_RANGE, SELF_HEAD, CYCLE = HEAD_OUT_OF_RANGE, HEAD_SELF, HEAD_CYCLE
@@ -55,10 +56,12 @@ HEAD_RANGE, SELF_HEAD, CYCLE = HEAD_OUT_OF_RANGE, HEAD_SELF, HEAD_CYCLE
 COMMENT, RANGE, EMPTY_NODE = _COMMENT, RANGE_ID, NODE_ID
 # Policies for heads: not looked at; numbers or `_`; a tree.
 SKIP_HEADS, PARSE_HEADS, TREE_HEADS = _SKIP, _PARSE, _TREE
-# Places in state: what is committed, then the last error (CLOSED: its sentence ends in the block and was passed over),
-# then comment lines after the last sentence.
+# Places in state: what is committed, then the last error (CLOSED: its sentence ends in the block and was passed
+# over; FOUND: columns, a number or a head; SPAN: bytes of the field or line, SPAN_END for a tree its words), then
+# comment lines after the last sentence.
 POSITION, LINE, TOKENS, SENTENCES, OTHERS = _POSITION, _LINE, _TOKENS, _SENTENCES, _OTHERS
-CLOSED, BAD_LINE, FOUND, WORD, SPAN, SPAN_END, STRAY = _CLOSED, _BAD_LINE, _FOUND, _WORD, _SPAN, _SPAN_END, _STRAY
+CLOSED, BAD_LINE, FOUND, WORD, STRAY = _CLOSED, _BAD_LINE, _FOUND, _WORD, _STRAY
+SPAN, SPAN_END = _SPAN, _SPAN_END
 STATE_SIZE, FIELD_ROWS = _STATE_SIZE, 3
 
 cdef struct Scan:
@@ -128,7 +131,7 @@ cdef int close_sentence(Scan* scan, Py_ssize_t start, Py_ssize_t end, Py_ssize_t
     if scan.policy == _TREE:
         status = tree_status(heads + first, heads + scan.token_room + first, t - first, &word)
         if status:
-            return fail(scan, status, scan.tokens[first + word], word + 1, heads[first + word], start, t - first)
+            return fail(scan, status, scan.tokens[first + word], word + 1, heads[first + word], 0, t - first)
     scan.sentences[s] = <int32_t>first
     scan.sentences[scan.sentence_room + s] = <int32_t>start
     scan.sentences[2 * scan.sentence_room + s] = <int32_t>end
@@ -236,7 +239,8 @@ cdef int run(Scan* scan) noexcept nogil:
 
 
 def scan(const unsigned char[::1] block, const int32_t[::1] columns, int32_t[:, ::1] tokens,
-         int32_t[:, ::1] sentences, int32_t[:, ::1] others, int64_t[::1] state, int width, int policy, bint final):
+         int32_t[:, ::1] sentences, int32_t[:, ::1] others, int64_t[::1] state, int width, int policy,
+         bint final):
     """Scan from state's position to the end of the last whole sentence, or to behind the first bad one.
 
     Args:
@@ -248,8 +252,9 @@ def scan(const unsigned char[::1] block, const int32_t[::1] columns, int32_t[:, 
         final: nothing follows, so that the end closes the last sentence.
 
     Returns:
-        OK, or the status of the bad sentence, described in state from BAD_LINE on. If state[CLOSED] it was passed
-        over and the call may be repeated to go on; else its end lies behind the block, and state[POSITION] at its start.
+        OK, or the status of the bad sentence, described in state from BAD_LINE on. If state[CLOSED] it was
+        passed over and the call may be repeated to go on; else its end lies behind the block, and
+        state[POSITION] at its start.
 
     Raises:
         ValueError: shapes or columns that do not fit.

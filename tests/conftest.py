@@ -35,9 +35,6 @@ def real_data() -> Path:
 def wordkit(tmp_path):
     """Run ``wordkit ARGS`` in a process of its own, in a temporary folder; returns the CompletedProcess."""
 
-    # The package under test, whether or not one is installed.
-    search_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-
     def run(*args, stdin: bytes | None = None, env: dict | None = None, timeout: float = 60, cwd=None):
         return subprocess.run(
             [sys.executable, "-m", "wordkit", *map(str, args)],
@@ -46,7 +43,7 @@ def wordkit(tmp_path):
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             cwd=cwd or tmp_path,
-            env={**os.environ, "PYTHONPATH": search_path, **(env or {})},
+            env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
             timeout=timeout,
         )
 

@@ -11,11 +11,15 @@ from tests.benchmarks.measure import THIS_PYTHON, in_process, row, wall_seconds,
 _FASTTEXT = """
 import sys, json, time, fasttext
 def run(epochs):
-    started = time.process_time()
-    fasttext.train_supervised(sys.argv[1], dim=int(sys.argv[2]), epoch=epochs, thread=1, minCount=2, verbose=0)
-    return time.process_time() - started
-reading = min(run(0) for _ in range(3))
-print(json.dumps({"reading": reading, "all": min(run(1) for _ in range(3)), "six": min(run(6) for _ in range(3))}))
+    for attempt in range(20):  # its loss is now and then 0/0 in the first instants of a run, which it takes for a fault
+        started = time.process_time()
+        try:
+            fasttext.train_supervised(sys.argv[1], dim=int(sys.argv[2]), epoch=epochs, thread=1, minCount=2, verbose=0)
+            return time.process_time() - started
+        except RuntimeError:
+            pass
+    raise SystemExit("fastText failed twenty times")
+print(json.dumps({"one": min(run(1) for _ in range(3)), "six": min(run(6) for _ in range(3))}))
 """
 
 _OURS = """
@@ -39,9 +43,11 @@ print(json.dumps({"reading": reading, "fit": min(fit() for _ in range(3)), "join
 """
 
 _MEMORY = """
-import sys, json, resource, os
+import sys, json, os
 import wordkit.cli.train_rpa, wordkit.models.rpa_training, wordkit.evaluation.classification
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def peak():  # of this process image alone: getrusage would count the parent's at the time of the fork
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 before = peak()
 from wordkit.cli import run
 code = run(["--quiet", "train-rpa", sys.argv[1], "-o", sys.argv[2], "--dim", "100", "--epochs", "1", "--min-count", "1", "--json"])
@@ -54,12 +60,17 @@ def against_fasttext(path: str, tokens: int, name: str, peer_python: str, dim: i
     """One pass over two classes, one thread, in tokens a second."""
     peer = in_process(peer_python, _FASTTEXT, path, str(dim))
     ours = in_process(THIS_PYTHON, _OURS, path, str(dim))
-    epoch = (peer["six"] - peer["all"]) / 5
-    row(f"{name}: text to ids", tokens / ours["reading"], tokens / peer["reading"], "tokens/s")
+    epoch = (peer["six"] - peer["one"]) / 5  # what it needs beside its epochs is reading, counting and set-up
+    row(f"{name}: text to ids", tokens / ours["reading"], tokens / (peer["one"] - epoch), "tokens/s")
     row(f"{name}: first epoch, vectors drawn and all", tokens / ours["fit"], tokens / epoch, "tokens/s")
     row(f"{name}: first epoch, joint step", tokens / ours["joint"], tokens / epoch, "tokens/s")
     row(f"{name}: first epoch, fixed vectors (pa)", tokens / ours["pa"], tokens / epoch, "tokens/s")
-    row(f"{name}: reading and one epoch", tokens / (ours["reading"] + ours["fit"]), tokens / peer["all"], "tokens/s")
+    row(
+        f"{name}: reading and one epoch",
+        tokens / (ours["reading"] + ours["fit"]),
+        tokens / peer["one"],
+        "tokens/s",
+    )
 
 
 def over_threads(path: str, tokens: int) -> None:
@@ -73,7 +84,12 @@ def over_threads(path: str, tokens: int) -> None:
         wall_seconds(lambda n=n: RPAClassifier(dim=100, epochs=3, threads=n).fit(data.rows, data.labels))
         for n in (1, 2)
     ]
-    row("10 classes, 3 epochs: two threads beside one", 3 * tokens / times[1], 3 * tokens / times[0], "tokens/s")
+    row(
+        "10 classes, 3 epochs: two threads beside one",
+        3 * tokens / times[1],
+        3 * tokens / times[0],
+        "tokens/s",
+    )
 
 
 def memory(path: str, folder: str) -> None:
@@ -81,7 +97,12 @@ def memory(path: str, folder: str) -> None:
     used = in_process(THIS_PYTHON, _MEMORY, path, f"{folder}/model")
     parameters = 200_000 * 100 * 10 * 4
     assert used["code"] == 0 and used["model"] > 0.9 * parameters, used
-    row("200,000 words, dim 100, 10 classes: peak memory over parameters", used["bytes"] / used["model"], None, "times")
+    row(
+        "200,000 words, dim 100, 10 classes: peak memory over parameters",
+        used["bytes"] / used["model"],
+        None,
+        "times",
+    )
 
 
 def main() -> None:
@@ -90,7 +111,10 @@ def main() -> None:
     parser.add_argument("--data", default="", help="folder of real texts (imdb-small/train.txt.gz)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for name, documents, length in (("2 classes, 100 tokens a document", 20_000, 100), ("short documents of 10", 100_000, 10)):
+        for name, documents, length in (
+            ("2 classes, 100 tokens a document", 20_000, 100),
+            ("short documents of 10", 100_000, 10),
+        ):
             path = Path(folder) / "two.txt"
             tokens = zipf_documents(path, documents=documents, length=length, types=200_000, classes=2)
             against_fasttext(str(path), tokens, name, arguments.peer_python)
@@ -101,13 +125,17 @@ def main() -> None:
             text = gzip.decompress(real.read_bytes())
             path = Path(folder) / "imdb.txt"
             path.write_bytes(text)
-            against_fasttext(str(path), len(text.split()) - text.count(b"__label__"), "IMDB", arguments.peer_python)
+            against_fasttext(
+                str(path), len(text.split()) - text.count(b"__label__"), "IMDB", arguments.peer_python
+            )
         path = Path(folder) / "ten.txt"
         tokens = zipf_documents(path, documents=20_000, length=50, types=50_000, classes=10)
         over_threads(str(path), tokens)
         path = Path(folder) / "memory.txt"
         every = " ".join(f"w{i:x}" for i in range(200_000)).split(" ")
-        with open(path, "w", encoding="utf-8") as out:  # every word once: the vocabulary is all of the 200,000
+        with open(
+            path, "w", encoding="utf-8"
+        ) as out:  # every word once: the vocabulary is all of the 200,000
             for i in range(0, len(every), 20):
                 out.write(f"__label__c{i // 20 % 10} {' '.join(every[i : i + 20])}\n")
         memory(str(path), folder)

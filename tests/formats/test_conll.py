@@ -15,6 +15,7 @@ from wordkit._kernels import tree_shape
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.conll import COLUMNS, TAG_COLUMN, Sentence, read_conll, read_conll_blocks, write_conll
 from wordkit.formats.opening import Input
+from wordkit.formats.text import TypeTable
 from wordkit.tally import Tally
 
 
@@ -299,6 +300,14 @@ def test_block_arrays_feed_the_tree_doors(source):
     tree_shape.order_trees(block.heads, block.offsets, order, np.empty((2, longest + 1), np.int32))
     assert order.tolist() == [1, 0, 2, 0, 1, 0]
     assert block.sentence_lines.tolist() == [1, 6, 12]
+
+
+def test_block_spans_feed_a_type_table(source):
+    types, ids = TypeTable(), []
+    for block in read_conll_blocks(source(TEXT), block_bytes=64):
+        ids += types.encode_spans(block.data, *block.spans("form")).tolist()
+    assert ids == [0, 1, 2, 0, 1, 0]
+    assert types.words() == ["w1", "w2", "w3"]
 
 
 def test_open_input_stays_open_and_pipes_are_read(source, monkeypatch):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
+import pickle
 
 import pytest
 from hypothesis import given, settings
@@ -38,6 +40,12 @@ def test_conllulex_is_read_by_its_first_ten_columns(tmp_path):
     assert (tmp_path / "out").read_text() == text.replace("\t_\tlex", "\tClass=1\tlex", 1).replace(
         "\t_\tlex", "\tClass=2\tlex", 1
     )
+
+
+def test_copies_and_pickles(tmp_path):
+    (sentence,) = read_conll(saved(tmp_path, tree([2, 0])))
+    for again in (copy.copy(sentence), copy.deepcopy(sentence), pickle.loads(pickle.dumps(sentence))):
+        assert (again.forms, again.heads, again.line) == (["w1", "w2"], [2, 0], 1)
 
 
 def test_misc_is_set_and_all_else_kept(tmp_path):

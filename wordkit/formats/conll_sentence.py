@@ -20,6 +20,7 @@ _TEXTS = {
     "deps": "deps",
     "misc": "misc",
 }
+_MADE = (*_TEXTS, "comments", "heads", "line", "lines")  # attributes that are made at the first look
 _MISC = COLUMNS.index("misc")
 _WIDTH = 10
 
@@ -37,7 +38,7 @@ class Sentence:
     A sentence keeps the block that it comes from in memory. A column that was not read is an AttributeError.
     """
 
-    __slots__ = ("_block", "_index", *_TEXTS, "comments", "heads", "line", "lines")
+    __slots__ = ("_block", "_index", *_MADE)
 
     comments: list[str]
     lines: list[str]
@@ -64,6 +65,8 @@ class Sentence:
 
     def __getattr__(self, name: str) -> Any:
         # Only reached while the slot is empty: it is filled here and found at once from then on.
+        if name not in _MADE:
+            raise AttributeError(f"Sentence has no {name!r}")
         block, index = self._block, self._index
         first, start, end, line = block.bounds()
         value: Any
@@ -74,13 +77,11 @@ class Sentence:
                 value = block.head_list()[first[index] : first[index + 1]]
             elif name == "line":
                 value = line[index]
-            elif name == "lines":
-                raw = block.data[start[index] : end[index]].decode("utf-8").split("\n")
-                value = [text.rstrip("\r") for text in raw if text.strip(" \t\r")]
             elif name == "comments":
                 value = [text for text in self.lines if text.startswith("#")]
             else:
-                raise AttributeError(f"Sentence has no {name!r}")
+                raw = block.data[start[index] : end[index]].decode("utf-8").split("\n")
+                value = [text.rstrip("\r") for text in raw if text.strip(" \t\r")]
         except ValueError as error:
             raise AttributeError(str(error)) from None
         setattr(self, name, value)

@@ -73,9 +73,10 @@ class TextFeatures:
         documents = Documents.join(parts)
         notes = [f"{reader.blank_lines} blank lines passed over"] if reader.blank_lines else []
         if fit:
-            self.bag.fit(documents, reader.types)
+            rows = self.bag.fit_transform(documents, reader.types)
             notes.append(self._vocabulary_note())
-        rows = self.bag.transform(documents, TypeMap(reader.types, self.bag.numbers))
+        else:
+            rows = self.bag.transform(documents, TypeMap(reader.types, self.bag.numbers))
         return LabelledRows(rows, np.array(reader.names)[documents.labels], inputs, notes)
 
     def _vocabulary_note(self) -> str:
