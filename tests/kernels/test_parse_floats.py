@@ -134,6 +134,8 @@ def test_halfway_cases_are_left_to_python():
             f"{np.nextafter(value, 0):.60e}",
             f"{value:.17e}",
             f"{value:.18e}",
+            f"{value:.16e}",
+            f"{value:.15e}",
         ]
     bits_of([text.encode() for text in texts])
 
@@ -243,6 +245,7 @@ def test_empty_and_read_only_inputs():
 @SETTINGS
 @given(st.binary(max_size=80), st.integers(1, 3), st.integers(0, 5))
 @example(b"\n\na 12345678\nb 12345678", 2, 5)
+@example(b"a 12345678b 1234567", 2, 5)
 def test_binary_rows_equal_the_twin(data, dim, capacity):
     out, spans = np.empty((capacity, dim), np.float32), np.empty((capacity, 2), np.int64)
     at, n = parse_floats.copy_rows(data, 0, out, spans)
