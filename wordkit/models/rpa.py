@@ -104,6 +104,15 @@ class RPAClassifier(Estimator):
             return weights[:, 0]
         return weights[:, 0] - weights[:, 1] / np.float32(max(self.n_seen_, 1))
 
+    def _weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What scoring needs; means are made once, since a stream is scored in many blocks."""
+        if self._w.shape[1] == 1:
+            return self.embedding_, self.coef_, self.onehot_coef_
+        means = getattr(self, "_means", None)
+        if means is None:
+            means = self._means = (self.embedding_, self.coef_, self.onehot_coef_)
+        return means
+
     # --- fitting ---------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, *, monitor: Monitor | None = None) -> RPAClassifier:
@@ -127,7 +136,7 @@ class RPAClassifier(Estimator):
     def resume(self, X: Any, y: Any, *, monitor: Monitor | None = None) -> RPAClassifier:
         """Go on with an interrupted or loaded fit on the same data, up to ``epochs`` passes in all."""
         self._check_fitted("_w")
-        rows = as_rows(X, self.n_features_in_)
+        rows = self._rows(X)
         targets = self._targets(as_labels(y, rows.shape[0]))
         monitor = monitor or Monitor()
         monitor.begin((self.epochs - self.n_iter_) * rows.shape[0] - self.position_, "documents")
@@ -141,7 +150,7 @@ class RPAClassifier(Estimator):
         Balanced weights follow the class counts seen so far.
         """
         self._check_parameters()
-        rows = as_rows(X, getattr(self, "n_features_in_", None))
+        rows = self._rows(X)
         labels = as_labels(y, rows.shape[0])
         if not hasattr(self, "_w"):
             if classes is None:
@@ -170,7 +179,7 @@ class RPAClassifier(Estimator):
         """``epochs`` more passes, over other data than before; labels must be among ``classes_``."""
         self._check_fitted("_w")
         self._check_parameters()
-        rows = as_rows(X, self.n_features_in_)
+        rows = self._rows(X)
         labels = as_labels(y, rows.shape[0])
         self.class_counts_ = self.class_counts_ + np.bincount(
             self._targets(labels), minlength=len(self.classes_)
@@ -178,6 +187,9 @@ class RPAClassifier(Estimator):
         self.n_iter_, self.position_, self.history_ = 0, 0, []
         self._sums[:] = 0
         return self.resume(rows, labels, monitor=monitor)
+
+    def _rows(self, X: Any) -> scipy.sparse.csr_array:
+        return as_rows(X, getattr(self, "n_features_in_", None), type(self).__name__)
 
     def _check_parameters(self) -> None:
         one_of("algorithm", self.algorithm, ALGORITHMS)
@@ -217,7 +229,8 @@ class RPAClassifier(Estimator):
             return np.empty((n_features, 0), dtype=np.float32)
         if self.vectors is None:
             return random_vectors(n_features, int(self.dim), self.seed)
-        vectors = np.asarray(self.vectors, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what overflows is refused below
+            vectors = np.asarray(self.vectors, dtype=np.float32)
         if vectors.ndim != 2 or vectors.shape[0] != n_features or vectors.shape[1] == 0:
             raise ValueError(f"vectors have shape {vectors.shape}, expected ({n_features}, k)")
         if not np.isfinite(vectors).all():
@@ -309,10 +322,7 @@ class RPAClassifier(Estimator):
 
     def _scores(self, rows: scipy.sparse.csr_array) -> np.ndarray:
         groups, _, m, k = self._w.shape
-        means = getattr(self, "_means", None)
-        if means is None:  # made once, since a stream is scored in many blocks
-            means = self._means = (self.embedding_, self.coef_, self.onehot_coef_)
-        embedding, coef, one_hot = means
+        embedding, coef, one_hot = self._weights()
         n = rows.shape[0]
         matrix = row_arrays(rows)
         rpa_step.check_rows(*matrix, self.n_features_in_)
@@ -335,7 +345,7 @@ class RPAClassifier(Estimator):
         A document without any known feature has margins of exactly 0.
         """
         self._check_fitted("_w")
-        scores = self._scores(as_rows(X, self.n_features_in_))
+        scores = self._scores(self._rows(X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def class_scores(self, X: Any) -> np.ndarray:
@@ -346,14 +356,14 @@ class RPAClassifier(Estimator):
     def best_classes(self, X: Any, scores: np.ndarray) -> np.ndarray:
         """Class numbers (n) for scores of X; documents without any feature get the most frequent class."""
         best = scores.argmax(axis=1)
-        empty = np.diff(as_rows(X, self.n_features_in_).indptr) == 0
+        empty = np.diff(self._rows(X).indptr) == 0
         best[empty] = int(np.argmax(self.class_counts_))
         return best
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row (n)."""
         self._check_fitted("_w")
-        rows = as_rows(X, self.n_features_in_)
+        rows = self._rows(X)
         return self.classes_[self.best_classes(rows, self.class_scores(rows))]
 
     def score(self, X: Any, y: Any) -> float:
