@@ -50,7 +50,8 @@ def peak():  # of this process image alone: getrusage would count the parent's a
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 before = peak()
 from wordkit.cli import run
-code = run(["--quiet", "train-rpa", sys.argv[1], "-o", sys.argv[2], "--dim", "100", "--epochs", "1", "--min-count", "1", "--json"])
+options = "--dim 100 --epochs 1 --min-count 1 --json".split()
+code = run(["--quiet", "train-rpa", sys.argv[1], "-o", sys.argv[2], *options])
 print()
 print(json.dumps({"bytes": peak() - before, "code": code, "model": os.path.getsize(sys.argv[2])}))
 """

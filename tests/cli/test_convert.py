@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import subprocess
 import sys
 
@@ -16,7 +17,7 @@ TEXT = b"2 2\na 1.0 0.0\nb 0.0 1.0\n"
 
 def test_chain_of_all_formats_ends_as_it_began(wordkit, tmp_path, samples):
     names = [samples / "vectors.txt", "v.bin", "v.npz", "v.glove.gz", "v.vec"]
-    for source, target in zip(names, names[1:], strict=False):
+    for source, target in itertools.pairwise(names):
         options = ["--to", "glove"] if "glove" in str(target) else []
         run = wordkit("convert", source, target, *options)
         assert run.returncode == 0 and run.stdout == b"" and b"600 vectors of 20 dimensions" in run.stderr

@@ -47,7 +47,7 @@ def test_equals_the_twin(vectors, top, similarity):
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 def test_many_blocks_and_threads(monkeypatch, similarity):
-    """Blocks of 7 queries and 16 rows; the result is that of one block, on one thread and on four, to the last bit."""
+    """Blocks of 7 queries and 16 rows give the bits of one block, on one thread and on four."""
     random = np.random.default_rng(0)
     vectors = np.abs(random.standard_normal((200, 20))).astype(np.float32)
     vectors[50:90] = vectors[10:50]  # ties far apart

@@ -134,6 +134,8 @@ def test_halfway_cases_are_left_to_python():
             f"{np.nextafter(value, 0):.60e}",
             f"{value:.17e}",
             f"{value:.18e}",
+            f"{value:.16e}",
+            f"{value:.15e}",
         ]
     bits_of([text.encode() for text in texts])
 
@@ -243,6 +245,7 @@ def test_empty_and_read_only_inputs():
 @SETTINGS
 @given(st.binary(max_size=80), st.integers(1, 3), st.integers(0, 5))
 @example(b"\n\na 12345678\nb 12345678", 2, 5)
+@example(b"a 12345678b 1234567", 2, 5)
 def test_binary_rows_equal_the_twin(data, dim, capacity):
     out, spans = np.empty((capacity, dim), np.float32), np.empty((capacity, 2), np.int64)
     at, n = parse_floats.copy_rows(data, 0, out, spans)
@@ -277,7 +280,7 @@ def test_text_is_shortest_and_reads_back():
     bits = random.integers(0, 2**32, 6000, dtype=np.uint64).astype(np.uint32).view(np.float32)
     assert_shortest(bits[(np.abs(bits) > 1e-13) & (np.abs(bits) < 1e21)])
     assert_shortest(np.round(random.standard_normal(1000), 4).astype(np.float32))
-    powers = np.ldexp(np.float32(1), np.arange(-43, 69)).astype(np.float32)
+    powers = np.ldexp(np.float32(1), np.arange(-43, 70)).astype(np.float32)
     tens = np.array([float(f"1e{e}") for e in range(-12, 21)], dtype=np.float32)
     for edge in (powers, tens):
         for values in (
@@ -307,6 +310,8 @@ def test_text_of_special_values_and_where_the_kernel_stops():
     row, at, used = format_floats.format_rows(rows, 0, b"a\nbb\nc\n", 0, out)
     assert (row, at, out[:used].tobytes()) == (1, 2, b"a 1.0 2.0\n")
     assert format_floats.format_rows(rows, 0, b"a\nbb\nc\n", 0, out[:10]) == (0, 0, 0)
+    for value in (9e-14, -1.1e21, 1e-45, 3e38):
+        assert format_floats.format_rows(np.float32([[value]]), 0, b"a\n", 0, out) == (0, 0, 0)
     used = format_floats.join_rows(rows, b"a\nbb\nc\n", out)
     assert out[:used].tobytes() == b"".join(
         w + b" " + r.tobytes() + b"\n" for w, r in zip([b"a", b"bb", b"c"], rows, strict=True)

@@ -217,7 +217,7 @@ def test_u060_labels_may_be_numbers_or_strings():
 def test_u052_balanced_weights():
     classifier = fitted()
     counts = classifier.class_counts_
-    expected = np.stack([N / (2 * (N - counts)), N / (2 * counts)], axis=1)
+    expected = classifier.C_ * np.stack([N / (2 * (N - counts)), N / (2 * counts)], axis=1)
     np.testing.assert_allclose(classifier._costs(), expected, rtol=1e-12)
     classifier.set_params(class_weight="none", C=3.0)
     np.testing.assert_array_equal(classifier._costs(), np.full((CLASSES, 2), 3.0))

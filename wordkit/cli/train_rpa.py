@@ -57,8 +57,9 @@ def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
               help="Learn the vectors (rpa), keep them (pa), or use none (pa-onehot).")  # fmt: skip
 @click.option("--update", type=click.Choice(["coordinate", "printed", "joint"]), default="coordinate",
               help="Solve each block exactly, step as Algorithm 1 is printed, or take the joint optimum.")  # fmt: skip
-@click.option("--C", "C", type=options.positive, default=1.0, help="Aggressiveness of a step.")
-@click.option("--lam", type=options.positive, default=0.01, help="Cost of moving the vectors.")
+@click.option("--C", "C", type=options.positive, show_default="0.01 for rpa, 1 for pa and pa-onehot",
+              help="Aggressiveness of a step.")  # fmt: skip
+@click.option("--lam", type=options.positive, default=0.001, help="Cost of moving the vectors.")
 @click.option("--epochs", type=click.IntRange(1), default=10, help="Passes over the training data.")
 @click.option("--inner-iterations", type=click.IntRange(1), default=50, help="Most alternations an example.")
 @click.option("--class-weight", type=click.Choice(["balanced", "none"]), default="balanced",

@@ -137,7 +137,7 @@ class _Candidates:
         flat = np.flatnonzero((scores >= self.floor[:, None]).ravel())
         query, column = np.divmod(flat, scores.shape[1])
         bounds = np.searchsorted(query, np.arange(len(self.rows) + 1))
-        for i in np.flatnonzero(np.diff(bounds)):
+        for i in np.flatnonzero(np.diff(bounds)).tolist():
             columns = column[bounds[i] : bounds[i + 1]]
             self.rows[i] = np.concatenate([self.rows[i], columns + lo])
             self.scores[i] = np.concatenate([self.scores[i], scores[i, columns]])

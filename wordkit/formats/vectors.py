@@ -10,6 +10,7 @@ numbers by one space or tab and may hold both: the last ``dim`` fields are the n
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 import numpy as np
@@ -240,8 +241,7 @@ def write_vectors(
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise ValueError(f"vectors are {vectors.shape}, expected ({len(words)}, dim)")
     if len(set(words)) != len(words):
-        seen: set[str] = set()
-        twice = next(word for word in words if word in seen or seen.add(word))
+        twice = next(word for word, count in Counter(words).items() if count > 1)
         raise WordkitError(
             f"{os.fspath(path)}: the word {twice!r} is there twice; a vector file holds each word once"
         )

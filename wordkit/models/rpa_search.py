@@ -72,7 +72,8 @@ def search(
         grid: values of ``C``, ``lam`` and ``epochs``; ``lam`` counts once where nothing is re-embedded.
     """
     monitor = monitor or Monitor()
-    grid = {name: tuple(grid.get(name, (getattr(model, name),))) for name in ("C", "lam", "epochs")}
+    defaults = {"C": model.C_, "lam": model.lam, "epochs": model.epochs}
+    grid = {name: tuple(grid.get(name, (value,))) for name, value in defaults.items()}
     if model.algorithm != "rpa":
         grid["lam"] = grid["lam"][:1]
     epochs = sorted({int(n) for n in grid.pop("epochs")})

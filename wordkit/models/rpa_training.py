@@ -112,6 +112,7 @@ class Run:
             )  # fmt: skip
         self.data = features.read(paths, self.tally, fit=True)
         classifier = RPAClassifier(**{name: options[name] for name in _CLASSIFIER})
+        classifier.C = classifier.C_  # the file names the value, not "default"
         self.model = TextClassifier(features, classifier)
         notes: list[str] = []
         if options["vectors"]:
@@ -305,7 +306,7 @@ class Run:
                 **chosen,
                 **{key: value for key, value in last.items() if key != "epoch"},
                 "epochs": classifier.n_iter_,
-                "C": classifier.C,
+                "C": classifier.C_,
                 "lam": classifier.lam,
                 "labels": len(classifier.classes_),
                 "features": classifier.n_features_in_,
