@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from wordkit.errors import Interrupted, WordkitError
-from wordkit.models import RPAClassifier, TextClassifier
+from wordkit.models import RPAClassifier, TextClassifier, rpa_weights
 from wordkit.models import rpa as rpa_module
 from wordkit.models.features import SvmlightFeatures
 from wordkit.models.rpa import random_vectors
@@ -99,7 +99,7 @@ def test_learns_and_repeats_itself(options):
 @kinds
 def test_u062_threads_do_not_change_a_bit(options, monkeypatch):
     monkeypatch.setattr(rpa_module, "_CHUNK", 7)
-    monkeypatch.setattr(rpa_module, "_ROWS", 5)
+    monkeypatch.setattr(rpa_weights, "_ROWS", 5)
     X, _ = data()
     one, four = fitted(**options), fitted(**options, threads=4)
     assert state_bytes(one) == state_bytes(four)
@@ -265,13 +265,13 @@ def test_average_is_the_mean_of_the_weights_after_each_document(monkeypatch):
 
     class Look(Monitor):
         def advance(self, done):
-            weights.append(current._w.copy())
+            weights.append(current.weights_.w.copy())
 
     monkeypatch.setattr(rpa_module, "_CHUNK", 1)
     current = model(epochs=2)
     current.fit(X, y, monitor=Look())
     averaged = fitted(average=True, epochs=2)
-    np.testing.assert_array_equal(averaged._w[:, 0], current._w[:, 0])
+    np.testing.assert_array_equal(averaged.weights_.w[:, 0], current.weights_.w[:, 0])
     np.testing.assert_allclose(averaged.coef_, np.mean(weights, axis=0)[:, 0], rtol=1e-4, atol=1e-6)
 
 

@@ -111,7 +111,9 @@ class LabelledReader:
             if self.multi_label == "refuse":
                 bad |= n_labels > 1
             for row in np.flatnonzero(bad).tolist():
-                tally.invalid(*self._fault(source.name, block.line + row, int(n_labels[row]), bool(unnamed[row])))
+                tally.invalid(
+                    *self._fault(source.name, block.line + row, int(n_labels[row]), bool(unnamed[row]))
+                )
             copies = n_labels if self.multi_label == "each" else np.minimum(n_labels, 1)
             yield _select(block.ids, block.line_ends, label_of, np.where(bad, 0, copies))
 
@@ -122,7 +124,9 @@ class LabelledReader:
         if n_labels:
             expected = "one (--multi-label takes the first, or each)"
             return DataError(name, line, f"{n_labels} labels", expected), "line with several labels"
-        return DataError(name, line, "no label", f"a token that begins with `{self.prefix}`"), "line without a label"
+        return DataError(
+            name, line, "no label", f"a token that begins with `{self.prefix}`"
+        ), "line without a label"
 
 
 def _select(ids: np.ndarray, line_ends: np.ndarray, label_of: np.ndarray, copies: np.ndarray) -> Documents:
