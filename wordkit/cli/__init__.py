@@ -117,7 +117,7 @@ def _say(text: str) -> None:
 
 
 def _drop_streams() -> None:
-    """After a closed pipe: let the interpreter's own flush at exit go nowhere instead of complaining."""
+    """After a closed pipe or a full disk: let the interpreter's own flush at exit go nowhere instead of complaining."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
 
@@ -191,6 +191,9 @@ def main() -> None:
     code = run()
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         _drop_streams()
+        if code == 0 and not isinstance(error, BrokenPipeError):
+            _say(f"error: standard output: {error.strerror or error}")
+            code = 1
     sys.exit(code)

@@ -34,10 +34,12 @@ def input_argument(name: str = "input", *, many: bool = False, required: bool = 
     )
 
 
-def output_option(help: str, *, required: bool = True, default: str | None = None) -> Decorator:
-    return click.option(
-        "-o", "--output", type=click.Path(allow_dash=True), required=required, default=default, help=help
-    )
+def output_option(help: str, *, default: str | None = None) -> Decorator:
+    """``-o``, which must be given where it has no default."""
+    kind = click.Path(allow_dash=True)
+    if default is None:  # newer versions of click take a default of None for a value that is there
+        return click.option("-o", "--output", type=kind, required=True, help=help)
+    return click.option("-o", "--output", type=kind, default=default, help=help)
 
 
 def path_option(*names: str, help: str, metavar: str = "FILE") -> Decorator:
