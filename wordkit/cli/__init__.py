@@ -79,7 +79,7 @@ class LazyGroup(click.Group):
     package="wordkit.cli",
     commands_in=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Example:  wordkit train-rpa data_samples/questions.train.txt -o questions.model",
+    epilog="\b\nExample:\n  wordkit train-rpa data_samples/questions.train.txt -o questions.model",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print more, and tracebacks of errors.")
