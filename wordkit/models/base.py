@@ -104,7 +104,9 @@ def as_rows(X: Any, n_features: int | None = None) -> scipy.sparse.csr_array:
         rows = scipy.sparse.csr_array(X, dtype=np.float32)
     if not np.isfinite(rows.data).all():
         raise ValueError("Input X contains NaN or infinity.")
-    rows.sum_duplicates()
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # the arrays are the caller's, and other threads may be reading them
+        rows.sum_duplicates()
     return rows
 
 
