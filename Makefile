@@ -62,7 +62,7 @@ samples: $(VENV)/.installed ## make the files of data_samples anew
 	$(BIN)/python data_samples/generate.py
 
 debug: | $(BIN)/python ## kernels with bounds checks, and their tests, in a copy of the tree
-	rm -rf .debug && mkdir .debug && git ls-files | cpio -pdm --quiet .debug
+	rm -rf .debug && mkdir .debug && git ls-files -z | tar -c --null -T - | tar -x -C .debug
 	$(BIN)/python -m pip install -q 'cython>=3.0' 'setuptools>=77' numpy scipy click tqdm pytest hypothesis
 	cd .debug && WORDKIT_DEBUG=1 ../$(BIN)/python setup.py -q build_ext --inplace
 	cd .debug && PYTHONPATH=. ../$(BIN)/python -m pytest tests/kernels tests/formats -p no:cacheprovider

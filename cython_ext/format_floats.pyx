@@ -15,7 +15,7 @@ Binary. ``word SPACE``, the floats as they lie in memory, ``LF``.
 Shapes: ``rows`` (n, dim) float32; ``words`` the n words, a line feed after each; ``out`` bytes, filled in place.
 """
 
-from libc.math cimport fabs, frexp, isinf, isnan
+from libc.math cimport fabs, frexp, isinf, isnan, signbit
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcpy
 
@@ -39,19 +39,15 @@ cdef inline bint reads_back(double v, uint64_t m, int k) noexcept nogil:
     return <float>scaled(<double>m, -k) == <float>v
 
 
-cdef bint try_digits(double v, int n, int e, bint lopsided, uint64_t* m, int* k) noexcept nogil:
-    """The n-digit number nearest to v, whether it reads back as v. ``lopsided``: v is a power of two, whose neighbours
-    are not equally far, so that the second nearest may read back where the nearest does not."""
-    cdef double x
-    k[0] = n - 1 - e
-    x = scaled(v, k[0])
-    m[0] = <uint64_t>(x + 0.5)
-    if reads_back(v, m[0], k[0]):
-        return True
-    if lopsided:
-        m[0] = m[0] - 1 if <double>m[0] > x else m[0] + 1
-        return reads_back(v, m[0], k[0])
-    return False
+cdef inline bint try_digits(double v, int n, int e, uint64_t* m) noexcept nogil:
+    """The n-digit number nearest to v, and whether it reads back as v.
+
+    (The neighbours of a power of two are not equally far, so a farther number might read back where the nearest does
+    not; for float32 in the range written here that never happens: the tests try all of them.)
+    """
+    cdef int k = n - 1 - e
+    m[0] = <uint64_t>(scaled(v, k) + 0.5)
+    return reads_back(v, m[0], k)
 
 
 cdef inline int decimal_exponent(double v) noexcept nogil:
@@ -115,12 +111,11 @@ cdef Py_ssize_t write_number(uint8_t* out, float x) noexcept nogil:
     """Text of x at ``out``, at most 20 bytes. Returns its length, or -1 if x is outside the exact range."""
     cdef double v = fabs(<double>x)
     cdef uint64_t m = 0
-    cdef int e, k = 0, n = 6, two
+    cdef int e, n = 6
     cdef Py_ssize_t sign = 0
-    cdef bint lopsided
     if isnan(x):
         return literal(out, b"nan", 3)
-    if x < 0 or (x == 0 and 1.0 / <double>x < 0):
+    if signbit(x):
         out[0] = 45
         sign = 1
     if isinf(x):
@@ -130,13 +125,12 @@ cdef Py_ssize_t write_number(uint8_t* out, float x) noexcept nogil:
     if not 1e-13 < v < 1e21:
         return -1
     e = decimal_exponent(v)
-    lopsided = frexp(v, &two) == 0.5
-    if not try_digits(v, 6, e, lopsided, &m, &k):
-        if try_digits(v, 8, e, lopsided, &m, &k):
-            n = 7 if try_digits(v, 7, e, lopsided, &m, &k) else 8
+    if not try_digits(v, 6, e, &m):
+        if try_digits(v, 8, e, &m):
+            n = 7 if try_digits(v, 7, e, &m) else 8
         else:
             n = 9
-        try_digits(v, n, e, lopsided, &m, &k)
+        try_digits(v, n, e, &m)
     if m >= <uint64_t>POWERS[n]:  # 9.9999996 rounded up to 10.0000
         e += 1
         n += 1

@@ -79,11 +79,13 @@ cdef const uint8_t* name_of_value(const uint8_t* p, bint negative, float* out, i
     return p if end == NULL else end
 
 
-cdef uint64_t first_digits(const uint8_t* p, Py_ssize_t digits, int64_t* exponent, bint* cut) noexcept nogil:
-    """The first 19 significant digits of a long mantissa; the exponent grows by the digits of the rest."""
+cdef uint64_t first_digits(const uint8_t* p, Py_ssize_t digits, int64_t* exponent) noexcept nogil:
+    """The first 19 significant digits of a long mantissa; the exponent grows by the digits of the rest.
+
+    (What is cut off is below 1e-18 of the value, far inside the interval that ``rounded`` allows for.)
+    """
     cdef uint64_t m = 0
     cdef Py_ssize_t used = 0
-    cut[0] = False
     while digits > 0:
         if p[0] != 46:
             if used < 19:
@@ -91,7 +93,6 @@ cdef uint64_t first_digits(const uint8_t* p, Py_ssize_t digits, int64_t* exponen
                 used += m != 0
             else:
                 exponent[0] += 1
-                cut[0] = True
             digits -= 1
         p += 1
     return m
@@ -121,7 +122,6 @@ cdef inline const uint8_t* parse_number(
 ) noexcept nogil:
     """One field at p, which a line feed before ``limit`` ends at the latest. Returns where the number ends."""
     cdef bint negative = p[0] == 45
-    cdef bint cut
     cdef bint minus
     cdef const uint8_t* start
     cdef const uint8_t* mark
@@ -149,9 +149,8 @@ cdef inline const uint8_t* parse_number(
         digits -= e
     if digits == 0:
         return name_of_value(start, negative, out, kind)
-    cut = False
     if digits > 19:
-        m = first_digits(start, digits, &e, &cut)
+        m = first_digits(start, digits, &e)
     if (p[0] | 0x20) == 101:
         p += 1
         minus = p[0] == 45
@@ -169,7 +168,7 @@ cdef inline const uint8_t* parse_number(
     if not ends_field(p[0]):
         kind[0] = NOT_A_NUMBER
         return p
-    if m < <uint64_t>9007199254740992 and not cut and -22 <= e <= 22:
+    if m < <uint64_t>9007199254740992 and -22 <= e <= 22:
         v = <double>m / POWERS[-e] if e < 0 else <double>m * POWERS[e]
         out[0] = <float>(-v if negative else v)
         kind[0] = NUMBER
@@ -221,7 +220,7 @@ cdef Py_ssize_t word_end(const uint8_t* block, Py_ssize_t start, Py_ssize_t stop
     while stop > start and (is_separator(block[stop - 1]) or block[stop - 1] == 13):
         stop -= 1
     for j in range(dim):
-        while stop > start and is_separator(block[stop - 1]) and j:
+        while stop > start and is_separator(block[stop - 1]):
             stop -= 1
         while stop > start and not is_separator(block[stop - 1]):
             stop -= 1
@@ -278,7 +277,7 @@ def parse_rows(
             # The usual row: a word without separators, one separator, exactly dim numbers.
             middle = first_separator(data, at)
             following = -1
-            if middle > at and data[middle] != 10 and not is_separator(data[middle + 1]):
+            if middle > at and data[middle] != 10:
                 following = numbers_from(data, middle + 1, size, row, &out[row, 0], dim, undecided, &hard)
             if following < 0:
                 hard = before

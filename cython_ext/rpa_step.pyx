@@ -5,11 +5,8 @@ for the one-hot part; either may be absent (k = 0, or no o). An example with los
 
     min  1/2 |w - w_t|^2 + 1/2 |o - o_t|^2 + lam/2 |Phi - Phi_t|_F^2 + C xi^2   s.t.  1 - y (w.Phi x + o.x) <= xi
 
-Every iterate lies in a plane. With v = Phi_t x and s = |x|^2 they are
-
-    w = p w_t + q v,    Phi = Phi_t + u x^T,  u = r w_t + t v,    o = o_t + beta x,    Phi x = s r w_t + (1 + s t) v
-
-so an inner iteration costs O(1) on (p, q, r, t, beta), given w_t.w_t, w_t.v, v.v, s and o_t.x. One step costs O(k nnz(x)).
+Every iterate lies in the plane of w_t and Phi_t x (``plane.pxd``), so that the inner loop costs O(1) an iteration, and an
+example O(k nnz(x)).
 Phi is stored word-major (p x k): a word's vector is one row.
 
 Updates of the embedding: FIXED (Phi stays: plain PA-II), COORDINATE (each block is solved exactly around w_t, Phi_t),
@@ -19,17 +16,11 @@ that sum over the number of all documents are the mean of the weights after each
 Normalizations divide x by |Phi_t x| (DOCUMENT; the one-hot part by |x|), by |x| (INPUT) or not at all (NONE).
 """
 
-cimport cython
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
+from plane cimport COORDINATE, FIXED, JOINT, PRINTED, Change, Example, solve
 from rows cimport combine, combine_d, dots, dots_d, gather_rows, gather_rows_d, scatter_rows, scatter_rows_d
-
-cdef enum:
-    FIXED = 0
-    COORDINATE = 1
-    PRINTED = 2
-    JOINT = 3
 
 cdef enum:
     NONE = 0
@@ -39,134 +30,9 @@ cdef enum:
 UPDATES = {"fixed": FIXED, "coordinate": COORDINATE, "printed": PRINTED, "joint": JOINT}
 NORMALIZATIONS = {"none": NONE, "input": INPUT, "document": DOCUMENT}
 
-# An inner loop has converged when the objective of (5) moves by less than this share of itself.
-cdef double TOLERANCE = 1e-8
-
 ctypedef fused real:
     float
     double
-
-
-cdef struct Gram:
-    double ww, wv, vv  # inner products of w_t and v = Phi_t x
-    double s           # |x|^2 of the embedded part
-    double b           # o_t.x
-    double so          # |x|^2 of the one-hot part
-
-
-cdef struct Plane:
-    double p, q, r, t, beta
-
-
-# --- scalars: one example in the plane ---------------------------------------------------------------------------
-
-
-cdef inline double margin(const Gram* g, const Plane* a, double zr, double zt, double y) noexcept nogil:
-    """y (w.z + o.x) for w = p w_t + q v and z = zr w_t + zt v."""
-    return y * (
-        a.p * zr * g.ww + (a.p * zt + a.q * zr) * g.wv + a.q * zt * g.vv + g.b + a.beta * g.so
-    )
-
-
-cdef inline double square(const Gram* g, double p, double q) noexcept nogil:
-    """|p w_t + q v|^2"""
-    return p * p * g.ww + 2 * p * q * g.wv + q * q * g.vv
-
-
-cdef inline double hinge(double m) noexcept nogil:
-    return 1 - m if m < 1 else 0
-
-
-cdef inline double objective(const Gram* g, const Plane* a, double y, double C, double lam) noexcept nogil:
-    """Problem (5) at an iterate, with xi the hinge loss there."""
-    cdef double loss = hinge(margin(g, a, g.s * a.r, 1 + g.s * a.t, y))
-    return (
-        0.5 * square(g, a.p - 1, a.q) + 0.5 * a.beta * a.beta * g.so + 0.5 * lam * g.s * square(g, a.r, a.t) + C * loss * loss
-    )
-
-
-cdef int alternate(
-    const Gram* g, Plane* a, double y, double C, double lam, int update, int iterations
-) noexcept nogil:
-    """The inner loop: w and o given Phi, Phi given w and o, until the objective rests. Returns the iterations run."""
-    cdef double zr, zt, tau, value, previous = -1, soft = 0.5 / C
-    cdef Plane start = a[0]
-    cdef int n
-    for n in range(iterations):
-        zr = g.s * a.r
-        zt = 1 + g.s * a.t
-        if update != PRINTED:
-            a.p, a.q, a.beta = start.p, start.q, start.beta
-        # Equation (11) with Phi^n in the place of Phi_t.
-        tau = y * hinge(margin(g, a, zr, zt, y)) / (square(g, zr, zt) + g.so + soft)
-        a.p += tau * zr
-        a.q += tau * zt
-        a.beta += tau
-        if update == FIXED:
-            return 1
-        if update == COORDINATE:
-            zr, zt = 0, 1
-            a.r, a.t = 0, 0
-        # Equation (12) with w^(n+1).
-        tau = y * hinge(margin(g, a, zr, zt, y)) / (square(g, a.p, a.q) * g.s + lam * soft)
-        a.r += tau * a.p
-        a.t += tau * a.q
-        value = objective(g, a, y, C, lam)
-        if fabs(value - previous) <= TOLERANCE * value:
-            return n + 1
-        previous = value
-    return iterations
-
-
-cdef inline double joint_at(const Gram* g, Plane* a, double y, double lam, double tau) noexcept nogil:
-    """The stationary point of (5)'s Lagrangian for a multiplier tau; returns its margin."""
-    cdef double shrink = 1 - tau * tau * g.s / lam
-    a.p = 1 / shrink
-    a.q = tau * y / shrink
-    a.r = tau / lam * y * a.p
-    a.t = tau / lam * y * a.q
-    a.beta = tau * y
-    return margin(g, a, g.s * a.r, 1 + g.s * a.t, y)
-
-
-cdef int joint(const Gram* g, Plane* a, double y, double C, double lam) noexcept nogil:
-    """The optimum of (5), by a root in one variable. Returns the evaluations of the margin.
-
-    At a stationary point w = w_t + tau y Phi x, u = tau/lam y w, tau = 2 C xi: all of it is a function of tau. (5) has one
-    quadratic constraint, so its optimum is where the Lagrangian's Hessian is positive: tau^2 < lam / s. There the excess
-    tau / 2C - (1 - margin) rises from below to above zero, and bisection with secant steps finds the root.
-    """
-    cdef double low = 0, high = sqrt(lam / g.s) if g.s > 0 else 0, tau, excess, soft = 0.5 / C
-    cdef double f_low, f_high
-    cdef int n
-    if g.s <= 0:  # nothing to re-embed: the one-hot part alone
-        return alternate(g, a, y, C, lam, FIXED, 1)
-    f_low = -hinge(joint_at(g, a, y, lam, 0))
-    if f_low >= 0:
-        return 1
-    high *= 1 - 1e-12
-    f_high = high * soft - 1 + joint_at(g, a, y, lam, high)
-    if not f_high > 0:  # the degenerate end: w_t + tau y v vanishes there, and the limit is the answer
-        return 2
-    for n in range(100):
-        tau = (low * f_high - high * f_low) / (f_high - f_low) if n % 3 else 0.5 * (low + high)
-        if not low < tau < high:
-            tau = 0.5 * (low + high)
-        excess = tau * soft - 1 + joint_at(g, a, y, lam, tau)
-        if excess < 0:
-            low, f_low = tau, excess
-        else:
-            high, f_high = tau, excess
-        if high - low <= 1e-13 * high or fabs(excess) <= 1e-13:
-            break
-    return n + 3
-
-
-cdef inline int solve(const Gram* g, Plane* a, double y, double C, double lam, int update, int iterations) noexcept nogil:
-    a.p, a.q, a.r, a.t, a.beta = 1, 0, 0, 0, 0
-    if update == JOINT:
-        return joint(g, a, y, C, lam)
-    return alternate(g, a, y, C, lam, update, iterations)
 
 
 # --- rows: a thin typed layer over rows.pxd ------------------------------------------------------------------------
@@ -278,10 +144,10 @@ def train_pass(
     cdef Py_ssize_t i, j, c, n, doc = 0, done = 0
     cdef bint embedded = k > 0, sparse = one_hot.shape[1] > 0, averaging = planes == 2, moved, finite = True
     cdef double gram[3]
-    cdef double x_scale, o_scale, s, y, m0
+    cdef double x_scale, o_scale, s, m0
     cdef real change
-    cdef Gram g
-    cdef Plane a
+    cdef Example e
+    cdef Change to
     cdef const int32_t* index
     cdef const real* x
     cdef real *v = NULL
@@ -326,14 +192,15 @@ def train_pass(
             for c in range(m):
                 if embedded and c > 0:
                     gram_of(&w[0, c, 0], v, k, gram)
-                g.ww = gram[0]
-                g.wv = gram[1] * x_scale
-                g.vv = gram[2] * x_scale * x_scale
-                g.s = s * x_scale * x_scale if embedded else 0
-                g.so = s * o_scale * o_scale if sparse else 0
-                g.b = o_scale * one_hot_score(&one_hot[0, 0, 0], index, x, n, m, c) if sparse else 0
-                y = 1 if targets[doc] == first_class + c else -1
-                m0 = y * (g.wv + g.b)
+                e.ww = gram[0]
+                e.wv = gram[1] * x_scale
+                e.vv = gram[2] * x_scale * x_scale
+                e.s = s * x_scale * x_scale if embedded else 0
+                e.so = s * o_scale * o_scale if sparse else 0
+                e.b = o_scale * one_hot_score(&one_hot[0, 0, 0], index, x, n, m, c) if sparse else 0
+                e.y = 1 if targets[doc] == first_class + c else -1
+                e.C = C[c, 1 if e.y > 0 else 0]
+                m0 = e.y * (e.wv + e.b)
                 if not isfinite(m0):
                     finite = False
                     break
@@ -341,20 +208,20 @@ def train_pass(
                     continue
                 sums[0] += 1 - m0
                 sums[1] += 1
-                sums[2] += solve(&g, &a, y, C[c, 1 if y > 0 else 0], lam, update, iterations)
+                sums[2] += solve(&e, &to, lam, update, iterations)
                 if sparse:
                     for j in range(n):
-                        change = <real>(a.beta * o_scale * x[j])
+                        change = <real>(to.beta * o_scale * x[j])
                         one_hot[0, index[j], c] += change
                         if averaging:
                             one_hot[1, index[j], c] += <real>(before * change)
                 if embedded:
                     if update != FIXED:
-                        mix(a.r * x_scale, &w[0, c, 0], a.t * x_scale * x_scale, v, k, u)
+                        mix(to.r * x_scale, &w[0, c, 0], to.t * x_scale * x_scale, v, k, u)
                     if averaging:
-                        mix(a.p - 1, &w[0, c, 0], a.q * x_scale, v, k, spare)
+                        mix(to.p - 1, &w[0, c, 0], to.q * x_scale, v, k, spare)
                         mix(1, &w[1, c, 0], before, spare, k, &w[1, c, 0])
-                    mix(a.p, &w[0, c, 0], a.q * x_scale, v, k, &w[0, c, 0])
+                    mix(to.p, &w[0, c, 0], to.q * x_scale, v, k, &w[0, c, 0])
                     if update != FIXED:
                         # The next class sees the moved embedding; the rows are written once a document.
                         mix(1, u, 1 if moved else 0, total if moved else u, k, total)
@@ -422,8 +289,8 @@ def plane_step(
     double ww, double wv, double vv, double s, double b, double so, double y, double C, double lam, int update, int iterations
 ):
     """One example's solution (p, q, r, t, beta, inner iterations) from its inner products; for tests and documentation."""
-    cdef Gram g
-    cdef Plane a
-    g.ww, g.wv, g.vv, g.s, g.b, g.so = ww, wv, vv, s, b, so
-    cdef int n = solve(&g, &a, y, C, lam, update, iterations)
-    return a.p, a.q, a.r, a.t, a.beta, n
+    cdef Example e
+    cdef Change to
+    e.ww, e.wv, e.vv, e.s, e.b, e.so, e.y, e.C = ww, wv, vv, s, b, so, y, C
+    cdef int n = solve(&e, &to, lam, update, iterations)
+    return to.p, to.q, to.r, to.t, to.beta, n

@@ -43,7 +43,7 @@ def wordkit(tmp_path):
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             cwd=cwd or tmp_path,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
             timeout=timeout,
         )
 

@@ -1,9 +1,10 @@
 """Loading vector files: wordkit against gensim, each in processes of its own, and against a bare ``read()``.
 
-    python tests/benchmarks/bench_vectors.py [--peer-python PATH] [--rows 100000] [--text-dim 100] [--binary-dim 300]
+    python tests/benchmarks/bench_vectors.py [--peer-python PATH] [--rows 100000] [--text-dim 100]
+    [--binary-dim 300]
 
-Prints ``task<TAB>ours<TAB>peer<TAB>unit<TAB>ratio``; ratio is how many times faster ours is. Each time is the best of
-``--repeat`` runs within one process, so that the file is in the page cache for both.
+Prints ``task<TAB>ours<TAB>peer<TAB>unit<TAB>ratio``; ratio is how many times faster ours is. Each time is the
+best of ``--repeat`` runs within one process, so that the file is in the page cache for both.
 """
 
 from __future__ import annotations

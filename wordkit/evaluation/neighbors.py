@@ -1,8 +1,9 @@
 """Nearest neighbours of word vectors, exactly, by blocked matrix products.
 
-Two passes. Products in float32 of a block of queries with a block of vectors find, for each query, every row whose score may be
-among the best, rounding allowed for; those few are scored again pair by pair in float64. So the result is that of a plain
-double loop, and depends neither on threads, nor on block sizes, nor on the other queries.
+Two passes. Products in float32 of a block of queries with a block of vectors find, for each query, every row
+whose score may be among the best, rounding allowed for; those few are scored again pair by pair in float64.
+So the result is that of a plain double loop, and depends neither on threads, nor on block sizes, nor on the
+other queries.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from wordkit.parallel import map_blocks
 
 SIMILARITIES = ("cosine", "dot", "euclidean", "bhattacharyya")
 QUERY_BLOCK, ROW_BLOCK = 128, 2048
-# Outside these a float32 product of norms could overflow or lose digits: such vectors are scaled first.
+# Outside these, float32 products could overflow or lose digits: float64 does the first pass too.
 _SAFE_NORMS = (1e-12, 1e12)
 
 
@@ -23,7 +24,8 @@ class Neighbors(NamedTuple):
     """Result of :func:`nearest_neighbors`.
 
     Attributes:
-        rows: int64 (queries, top): row numbers, best first, equal scores in file order; -1 where there are no more.
+        rows: int64 (queries, top): row numbers, best first, equal scores in file order; -1 where there are no
+            more.
         scores: float64 (queries, top): higher is nearer; nan beside a -1.
         zero_vectors: how many vectors are zero (their cosine with anything is 0).
         invalid_vectors: how many hold nan or inf; they are nobody's neighbours.
@@ -36,9 +38,11 @@ class Neighbors(NamedTuple):
 
 
 class _Scorer:
-    """Scores of one similarity. The approximate ones, of shape (queries, rows), are within ``slack`` of the exact ones."""
+    """Scores of one similarity. The approximate ones, of shape (queries, rows), are within ``slack`` of the
+    exact ones.
+    """
 
-    def __init__(self, vectors: np.ndarray, similarity: str) -> None:
+    def __init__(self, vectors: np.ndarray, queries: np.ndarray, similarity: str) -> None:
         if similarity not in SIMILARITIES:
             raise ValueError(f"similarity is {similarity!r}, expected one of {', '.join(SIMILARITIES)}")
         self.similarity = similarity
@@ -54,49 +58,44 @@ class _Scorer:
                 )
         self.norms = np.sqrt(self.squares)
         self.finite = np.isfinite(self.squares)
-        nonzero = self.norms[self.finite & (self.norms > 0)]
-        self.largest = float(nonzero.max(initial=0.0))
-        self.scaled = bool(nonzero.size) and not (
-            _SAFE_NORMS[0] < nonzero.min() and self.largest < _SAFE_NORMS[1]
+        self.largest = float(self.norms[self.finite].max(initial=0.0))
+        norms = np.concatenate(
+            [self.norms[self.finite], np.sqrt((queries.astype(np.float64) ** 2).sum(axis=1))]
         )
-        # Worst-case rounding of a float32 sum of dim products, and of the factors around it.
-        self.rounding = (vectors.shape[1] + 16) * float(np.finfo(np.float32).eps)
+        norms = norms[norms > 0]
+        safe = not norms.size or (norms.min() > _SAFE_NORMS[0] and norms.max() < _SAFE_NORMS[1])
+        self.dtype = np.dtype(np.float32 if safe else np.float64)
+        # Worst-case rounding of a sum of dim products, and of the factors around it.
+        self.rounding = (vectors.shape[1] + 16) * float(np.finfo(self.dtype).eps)
         with np.errstate(divide="ignore", invalid="ignore"):
             self.inverse = np.where(self.norms > 0, 1.0 / self.norms, 0.0)
 
     def prepared(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Left factors (float32) of the products for queries (float64), and each query's slack."""
+        """Left factors of the products for queries (float64), and each query's slack."""
         norms = np.sqrt((queries * queries).sum(axis=1))
         if self.similarity == "cosine":
-            return (queries / np.where(norms > 0, norms, 1.0)[:, None]).astype(np.float32), np.full(
-                len(queries), 2 * self.rounding
-            )
-        if self.similarity == "bhattacharyya":
-            roots = np.sqrt(queries)
-            sums = np.sqrt((roots * roots).sum(axis=1))
-            largest = self.largest * np.sqrt(self.vectors.shape[1])  # |x|_1 <= sqrt(dim) |x|_2
-            return roots.astype(np.float32), 2 * self.rounding * sums * np.sqrt(largest)
-        scale = norms * self.largest + (self.largest**2 if self.similarity == "euclidean" else 0.0)
-        tiny = (
-            float(np.finfo(np.float32).smallest_subnormal) * self.vectors.shape[1]
-        )  # products that underflow
-        return queries.astype(np.float32), 2 * self.rounding * scale + tiny
+            left, scale = queries / np.where(norms > 0, norms, 1.0)[:, None], np.ones(len(queries))
+        elif self.similarity == "bhattacharyya":
+            left = np.sqrt(queries)
+            largest_sum = self.largest * np.sqrt(self.vectors.shape[1])  # |v|_1 <= sqrt(dim) |v|_2
+            scale = np.sqrt(queries.sum(axis=1) * largest_sum)
+        else:
+            left, scale = queries, norms * self.largest
+            if self.similarity == "euclidean":
+                scale = scale + self.largest**2
+        return left.astype(self.dtype), 2 * self.rounding * scale
 
     def approximate(self, left: np.ndarray, lo: int, hi: int, out: np.ndarray) -> np.ndarray:
-        """float32 (queries, hi - lo) in ``out``; for euclidean it is (|q|^2 - |q - v|^2) / 2, which orders alike."""
-        block = self.vectors[lo:hi]
-        with np.errstate(all="ignore"):
+        """(queries, hi - lo) in ``out``; for euclidean it is (|q|^2 - |q - v|^2) / 2, which orders alike."""
+        block = self.vectors[lo:hi].astype(self.dtype, copy=False)
+        with np.errstate(all="ignore"):  # rows with nan or inf
             if self.similarity == "bhattacharyya":
                 block = np.sqrt(block)
-            elif self.similarity == "cosine" and self.scaled:
-                block = (block * self.inverse[lo:hi, None]).astype(np.float32)
             scores = np.matmul(left, block.T, out=out)
-            if self.similarity == "cosine" and not self.scaled:
-                scores *= self.inverse[lo:hi].astype(np.float32)
+            if self.similarity == "cosine":
+                scores *= self.inverse[lo:hi].astype(self.dtype)
             elif self.similarity == "euclidean":
-                scores -= (self.squares[lo:hi] / 2).astype(np.float32)
-            if self.scaled:
-                scores[np.isnan(scores)] = np.inf  # overflow on both sides: only the exact pass can tell
+                scores -= (self.squares[lo:hi] / 2).astype(self.dtype)
         if not self.finite[lo:hi].all():
             scores[:, ~self.finite[lo:hi]] = -np.inf
         return scores
@@ -126,19 +125,19 @@ class _Scorer:
 class _Candidates:
     """For a block of queries: every row seen that may still be among the best, and the score to be beaten."""
 
-    def __init__(self, queries: int, top: int, slack: np.ndarray) -> None:
-        self.top, self.slack = top, slack.astype(np.float64)
+    def __init__(self, queries: int, top: int, slack: np.ndarray, dtype: np.dtype) -> None:
+        self.top, self.slack = top, slack
         self.patience = 4 * top + 64  # a floor is sought when so many have gathered
         self.rows: list[np.ndarray] = [np.empty(0, dtype=np.int64) for _ in range(queries)]
-        self.scores: list[np.ndarray] = [np.empty(0, dtype=np.float32) for _ in range(queries)]
-        self.floor = np.full(queries, -np.finfo(np.float32).max, dtype=np.float32)
+        self.scores: list[np.ndarray] = [np.empty(0, dtype=dtype) for _ in range(queries)]
+        self.floor = np.full(queries, np.finfo(dtype).min, dtype=dtype)
 
     def add(self, scores: np.ndarray, lo: int) -> None:
         """Take in the scores (queries, rows) of a block of rows from ``lo`` on."""
         flat = np.flatnonzero((scores >= self.floor[:, None]).ravel())
         query, column = np.divmod(flat, scores.shape[1])
         bounds = np.searchsorted(query, np.arange(len(self.rows) + 1))
-        for i in np.flatnonzero(np.diff(bounds)):
+        for i in np.flatnonzero(np.diff(bounds)).tolist():
             columns = column[bounds[i] : bounds[i + 1]]
             self.rows[i] = np.concatenate([self.rows[i], columns + lo])
             self.scores[i] = np.concatenate([self.scores[i], scores[i, columns]])
@@ -156,8 +155,8 @@ class _Candidates:
         if len(scores) <= self.top:
             return
         kth = float(np.partition(scores, len(scores) - self.top)[len(scores) - self.top])
-        # Both the k-th score and the rival's may be off by the slack; rounding to float32 must go down.
-        floor = np.nextafter(np.float32(kth - 2 * self.slack[i]), np.float32(-np.inf))
+        # The k-th score and the rival's may both be off by the slack; rounding to the scores' type goes down.
+        floor = np.nextafter(self.floor.dtype.type(kth - 2 * self.slack[i]), self.floor.dtype.type(-np.inf))
         self.floor[i] = max(self.floor[i], floor)
         keep = scores >= self.floor[i]
         self.rows[i], self.scores[i] = self.rows[i][keep], scores[keep]
@@ -168,7 +167,7 @@ def _queries(queries: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray | Non
     queries = np.asarray(queries)
     if queries.ndim == 1 and (queries.dtype.kind in "iu" or queries.size == 0):
         rows = queries.astype(np.int64)
-        if rows.size and not (rows.min() >= 0 and rows.max() < len(vectors)):
+        if rows.size and (rows.min() < 0 or rows.max() >= len(vectors)):
             raise ValueError(f"a query row is outside 0 ... {len(vectors) - 1}")
         return rows, vectors[rows]
     if queries.ndim != 2 or queries.shape[1] != vectors.shape[1]:
@@ -188,24 +187,25 @@ def nearest_neighbors(
         queries: row numbers (n,), each row then not its own neighbour; or vectors (n, dim), nothing left out.
         vectors: (rows, dim), read as float32.
         top: at least 1.
-        similarity: ``cosine`` (0 with a zero vector), ``dot``, ``euclidean`` (the score is minus the distance), or
-            ``bhattacharyya`` (sum of sqrt(p q), for rows of probabilities).
+        similarity: ``cosine`` (0 with a zero vector), ``dot``, ``euclidean`` (the score is minus the
+            distance), or ``bhattacharyya`` (sum of sqrt(p q), for rows of probabilities).
         threads: the result does not depend on it.
 
     Returns:
         A :class:`Neighbors`.
 
     Raises:
-        ValueError: shapes, an unknown similarity, a query that holds nan or inf, negative values for ``bhattacharyya``.
+        ValueError: shapes, an unknown similarity, a query that holds nan or inf, negative values for
+            ``bhattacharyya``.
     """
     vectors = np.asarray(vectors, dtype=np.float32)
     if vectors.ndim != 2 or vectors.shape[1] < 1 or top < 1:
         raise ValueError(f"vectors are {vectors.shape} and top is {top}, expected (rows, dim) and at least 1")
     own, wanted = _queries(queries, vectors)
-    scorer = _Scorer(vectors, similarity)
     bad = ~np.isfinite(wanted).all(axis=1)
     if bad.any():
         raise ValueError(f"query {int(np.argmax(bad))} holds nan or inf")
+    scorer = _Scorer(vectors, wanted, similarity)
     if similarity == "bhattacharyya" and (wanted < 0).any():
         raise ValueError("a query holds negative values: Bhattacharyya coefficients are of probabilities")
 
@@ -224,10 +224,10 @@ def _search(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows and scores of one block of queries (float64)."""
     left, slack = scorer.prepared(queries)
-    candidates = _Candidates(len(queries), top, slack)
+    candidates = _Candidates(len(queries), top, slack, scorer.dtype)
     total = len(scorer.vectors)
     # One buffer for all blocks: fresh memory for each would cost as much as the products.
-    buffer = np.empty(len(queries) * ROW_BLOCK, dtype=np.float32)
+    buffer = np.empty(len(queries) * ROW_BLOCK, dtype=scorer.dtype)
     for lo in range(0, total, ROW_BLOCK):
         hi = min(lo + ROW_BLOCK, total)
         out = buffer[: len(queries) * (hi - lo)].reshape(len(queries), hi - lo)

@@ -67,16 +67,18 @@ class LabelledReader:
         self.names: list[str] = []
         self.blank_lines = 0
         self._numbers: dict[str, int] = {}
-        self._label_of = TypeMap(self.types, lambda words: map(self._label_number, words))
+        self._label_of = TypeMap(self.types, self._label_numbers)
 
-    def _label_number(self, word: str) -> int:
-        if not word.startswith(self.prefix):
-            return -1
-        name = word[len(self.prefix) :]
-        if name not in self._numbers:
-            self._numbers[name] = len(self.names)
-            self.names.append(name)
-        return self._numbers[name]
+    def _label_numbers(self, types: TypeTable, start: int) -> np.ndarray:
+        """For the types from ``start`` on: number of the label that each is, -1 for words."""
+        prefixed = np.flatnonzero(types.starting_with(self.prefix.encode("utf-8"), start))
+        numbers = np.full(len(types) - start, -1, dtype=np.int32)
+        for i in prefixed.tolist():
+            name = types.words(start + i, start + i + 1)[0][len(self.prefix) :]
+            numbers[i] = self._numbers.setdefault(name, len(self.names))
+            if numbers[i] == len(self.names):
+                self.names.append(name)
+        return numbers
 
     def lines(self, source: Input, tally: Tally) -> Iterator[Documents]:
         """One document a line, blank ones too, labels left out of the text and not asked for."""

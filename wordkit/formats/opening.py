@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO
 
+from wordkit._kernels import utf8_check
 from wordkit.errors import DataError, WordkitError
 from wordkit.tally import Tally
 
@@ -90,7 +91,7 @@ class Input:
 
     def _decompressed(self, raw: BinaryIO, suffix: str) -> IO[bytes]:
         if suffix == ".gz":
-            return gzip.GzipFile(fileobj=raw, mode="rb")
+            return gzip.GzipFile(fileobj=raw, mode="rb")  # type: ignore[return-value]
         if suffix == ".bz2":
             return bz2.BZ2File(raw)
         if suffix == ".xz":
@@ -103,7 +104,7 @@ class Input:
         """The first ``size`` bytes not yet read (fewer only at the end), left for the next :meth:`read`."""
         parts = [self._ahead]
         missing = size - len(self._ahead)
-        while missing > 0 and (data := self._read(missing)):
+        while missing > 0 and (data := self._next(missing)):
             parts.append(data)
             missing -= len(data)
         self._ahead = b"".join(parts)
@@ -111,15 +112,19 @@ class Input:
 
     def read(self, size: int = -1) -> bytes:
         """Up to ``size`` bytes, all that is left for -1; empty at the end."""
-        if not self._ahead or size == 0:
-            return self._read(size)
         if size < 0:
-            data, self._ahead = self._ahead + self._read(-1), b""
-        else:
-            data, self._ahead = self._ahead[:size], self._ahead[size:]
+            parts = [self._ahead]
+            while data := self._next(BLOCK_BYTES):
+                parts.append(data)
+            self._ahead = b""
+            return b"".join(parts)
+        if not self._ahead:
+            return self._next(size)
+        data, self._ahead = self._ahead[:size], self._ahead[size:]
         return data
 
-    def _read(self, size: int) -> bytes:
+    def _next(self, size: int) -> bytes:
+        """Up to ``size`` bytes from the stream, past what was peeked at."""
         try:
             data = self._take(size)
         except EOFError:
@@ -198,7 +203,7 @@ def _text_fault(source: Input, line: int, block: bytes, offset: int) -> tuple[in
     if nul >= 0:
         where = line + block.count(b"\n", 0, nul)
         return nul, DataError(source.name, where, f"NUL byte at offset {offset + nul}", "UTF-8 text")
-    if block.isascii():
+    if utf8_check.first_fault(block) < 0:
         return None
     try:
         block.decode("utf-8")
@@ -307,7 +312,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         target = os.path.realpath(path)
         folder, base = os.path.split(target)
         mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else None
-        handle, temporary = tempfile.mkstemp(prefix=f".{base[:100]}.", suffix=".part", dir=folder)
+        handle, temporary = tempfile.mkstemp(prefix=f".{base[:40]}.", suffix=".part", dir=folder)
     except OSError as error:
         raise _os_error(path, error) from None
     try:
@@ -316,11 +321,11 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.umask(mask)
             mode = 0o666 & ~mask
         os.chmod(temporary, mode)
-        with open(handle, "wb", buffering=1 << 18) as stream:
-            with _writing(stream, path) as out:
+        with open(handle, "wb", buffering=1 << 18) as whole:
+            with _writing(whole, path) as out:
                 yield out
-            stream.flush()
-            os.fsync(stream.fileno())
+            whole.flush()
+            os.fsync(whole.fileno())
         os.replace(temporary, target)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -336,6 +341,9 @@ def seekable(source: Input) -> IO[bytes]:
     Bytes that were only peeked at are part of it.
     """
     if source._stream is source._raw and source._raw is not None and source._raw.seekable():
+        if source._hash is not None:  # what the caller reads from the raw file would not be counted
+            while source.read(BLOCK_BYTES):
+                pass
         source._raw.seek(0)
         return source._raw
     return io.BytesIO(source.read())

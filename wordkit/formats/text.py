@@ -36,15 +36,25 @@ class TypeTable:
     def __len__(self) -> int:
         return self._size
 
-    def words(self, start: int = 0) -> list[str]:
-        """The types from number ``start`` on, as strings."""
-        begin = self._offsets[start] if start < self._size else 0
-        cuts = (self._offsets[start : self._size + 1] - begin).tolist()
-        arena = self._arena[begin : self._offsets[self._size]].tobytes()
+    def words(self, start: int = 0, stop: int | None = None) -> list[str]:
+        """The types from number ``start`` up to ``stop`` (all that follow), as strings."""
+        stop = self._size if stop is None else stop
+        begin = self._offsets[start]
+        cuts = (self._offsets[start : stop + 1] - begin).tolist()
+        arena = self._arena[begin : self._offsets[stop]].tobytes()
         if arena.isascii():  # then bytes and characters are the same, and one decoding serves all
             text = arena.decode("ascii")
             return [text[a:b] for a, b in itertools.pairwise(cuts)]
         return [arena[a:b].decode("utf-8") for a, b in itertools.pairwise(cuts)]
+
+    def starting_with(self, prefix: bytes, start: int = 0) -> np.ndarray:
+        """Which of the types from number ``start`` on begin with some bytes (bool); none is made a string for it."""
+        begin, end = self._offsets[start : self._size], self._offsets[start + 1 : self._size + 1]
+        long_enough = np.flatnonzero(end - begin >= len(prefix))
+        places = begin[long_enough, None] + np.arange(len(prefix))
+        out = np.zeros(self._size - start, dtype=bool)
+        out[long_enough] = (self._arena[places] == np.frombuffer(prefix, dtype=np.uint8)).all(axis=1)
+        return out
 
     def _grow(self, longest: int) -> None:
         """Room for twice the types, and for a type of ``longest`` bytes."""
@@ -105,19 +115,19 @@ class TypeMap:
 
     Args:
         types: the table; it may grow later.
-        numbers: gives the numbers (int) of a list of new types.
+        numbers: ``numbers(types, start)`` gives the numbers (int32) of the types from ``start`` on.
     """
 
-    def __init__(self, types: TypeTable, numbers: Callable[[list[str]], Iterable[int]]) -> None:
+    def __init__(self, types: TypeTable, numbers: Callable[[TypeTable, int], np.ndarray]) -> None:
         self._types, self._numbers = types, numbers
-        self._generation = 0
+        self._map = np.empty(0, dtype=np.int32)
+        self._generation = types.generation
 
     def __call__(self, ids: np.ndarray) -> np.ndarray:
         if self._generation != self._types.generation:
             self._generation, self._map = self._types.generation, np.empty(0, dtype=np.int32)
         if len(self._types) > len(self._map):
-            new = np.fromiter(self._numbers(self._types.words(len(self._map))), dtype=np.int32)
-            self._map = np.concatenate([self._map, new])
+            self._map = np.concatenate([self._map, self._numbers(self._types, len(self._map))])
         return self._map[ids]
 
 

@@ -1,14 +1,16 @@
 """Vector files: word2vec text and binary, GloVe text (no header), wordkit's ``.npz``.
 
-What a file is, is found in its bytes (``vectors_sniff``), its rows are read in blocks by kernels (``vectors_rows``) and
-written in blocks (``vectors_write``). Policy, as for every reader: a row that cannot be used is an error, or with ``skip_invalid`` counted;
-duplicate words (the first is kept), a header with a wrong number of rows, and nan or inf are counted, or with ``strict`` errors.
-Words are separated from their numbers by one space or tab and may hold both: the last ``dim`` fields are the numbers.
+What a file is, is found in its bytes (``vectors_sniff``), its rows are read in blocks by kernels
+(``vectors_rows``) and written in blocks (``vectors_write``). Policy, as for every reader: a row that cannot
+be used is an error, or with ``skip_invalid`` counted; duplicate words (the first is kept), a header with a
+wrong number of rows, and nan or inf are counted, or with ``strict`` errors. Words are separated from their
+numbers by one space or tab and may hold both: the last ``dim`` fields are the numbers.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 import numpy as np
@@ -38,7 +40,8 @@ def _new_block(rows: int, dim: int) -> np.ndarray:
 class _Store:
     """The rows kept so far in one growing array, which blocks are read straight into.
 
-    It starts at what the header promises or the file's size allows, whichever is less; untouched memory costs nothing.
+    It starts at what the header promises or the file's size allows, whichever is less; untouched memory costs
+    nothing.
     """
 
     def __init__(self, path: str, kind: Kind, wanted: int | None) -> None:
@@ -107,9 +110,13 @@ class _Words:
         if word not in self.seen:
             self.seen.add(word)
             return False
-        what = f"row {rows.first + row + 1}: the word {word!r} was there before"
-        self.tally.warn("duplicate word", DataError(self.name, rows.line(row), what))
+        self.tally.warn("duplicate word", rows.error(self.name, row, f"the word {word!r} was there before"))
         return True
+
+
+def _skipped(tally: Tally) -> int:
+    """Rows that the readers passed over without counting them as read."""
+    return tally.counts.get("row with wrong fields skipped", 0)
 
 
 def _check_count(source: Input, kind: Kind, read: int, limit: int | None, tally: Tally) -> None:
@@ -129,9 +136,7 @@ def _blocks(
 ) -> Iterator[tuple[list[str], np.ndarray]]:
     """Kept words and vectors, block by block, from an input that :func:`sniff` has looked at."""
     read = 0
-    skipped_before = sum(
-        count for what, count in tally.counts.items() if what.startswith("row with wrong fields")
-    )
+    skipped_before = _skipped(tally)
     words = _Words(source.name, only, tally)
     if kind.format == "npz":
         blocks = npz_rows(source, take, tally, limit)
@@ -141,9 +146,11 @@ def _blocks(
         blocks = reader(source, kind, take, tally, errors, limit)
     for rows in blocks:
         yield words.kept(rows)
-        read = rows.first + len(rows.vectors)
-    skipped = sum(count for what, count in tally.counts.items() if what.startswith("row with wrong fields"))
-    _check_count(source, kind, read + skipped - skipped_before, limit, tally)
+        read = rows.read
+    skipped = _skipped(tally) - skipped_before
+    if skipped and not read:
+        raise DataError(source.name, None, f"none of its {skipped} rows is valid")
+    _check_count(source, kind, read + skipped, limit, tally)
 
 
 def _check_limit(max_rows: int | None) -> None:
@@ -152,7 +159,7 @@ def _check_limit(max_rows: int | None) -> None:
 
 
 def iter_vectors(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Input,
     *,
     max_rows: int | None = None,
     only_words: Collection[str] | None = None,
@@ -160,13 +167,14 @@ def iter_vectors(
     tally: Tally | None = None,
     errors: str = "strict",
 ) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Blocks ``(words, float32 array of words x dim)`` of a vector file, in file order; at least one, which may be empty.
+    """Blocks ``(words, float32 array of words x dim)`` of a vector file, in file order; at least one, which
+    may be empty.
 
     Arguments and errors as for :func:`read_vectors`; memory is a block's and the words'.
     """
     _check_limit(max_rows)
     own = Tally() if tally is None else tally
-    with Input(path) as source:
+    with path if isinstance(path, Input) else Input(path) as source:
         kind = sniff(source, format)
         yield from _blocks(source, kind, _new_block, max_rows, only_words, own, errors)
     if tally is None:
@@ -174,7 +182,7 @@ def iter_vectors(
 
 
 def read_vectors(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Input,
     *,
     max_rows: int | None = None,
     only_words: Collection[str] | None = None,
@@ -185,12 +193,14 @@ def read_vectors(
     """Words and vectors of a file in any of FORMATS, compressed or not.
 
     Args:
-        path: file, or ``-`` for standard input.
+        path: file, ``-`` for standard input, or an open input (closed at the end).
         max_rows: read the first rows only.
         only_words: keep only these words (memory is that of the rows kept).
         format: one of FORMATS; found in the bytes when None.
-        tally: policy and counter for odd rows; when None, bad rows are errors and counts become Python warnings.
-        errors: what to do with bytes that are not UTF-8: ``strict``, or ``replace`` and the like as in ``bytes.decode``.
+        tally: policy and counter for odd rows; when None, bad rows are errors and counts become Python
+            warnings.
+        errors: what to do with bytes that are not UTF-8: ``strict``, or ``replace`` and the like as in
+            ``bytes.decode``.
 
     Returns:
         words (no word twice) and a float32 array of shape (words, dim).
@@ -201,7 +211,7 @@ def read_vectors(
     _check_limit(max_rows)
     own = Tally() if tally is None else tally
     words: list[str] = []
-    with Input(path) as source:
+    with path if isinstance(path, Input) else Input(path) as source:
         kind = sniff(source, format)
         store = _Store(source.path, kind, max_rows if only_words is None else len(only_words))
         take = store.take if only_words is None else _new_block
@@ -218,7 +228,8 @@ def read_vectors(
 def write_vectors(
     path: str | os.PathLike[str], words: list[str], vectors: np.ndarray, format: str | None = None
 ) -> None:
-    """Write words and their vectors (words x dim, stored as float32), whole or not at all; reading gives the same back.
+    """Write words and their vectors (words x dim, stored as float32), whole or not at all; reading gives the
+    same back.
 
     Args:
         format: one of FORMATS; by suffix when None (``.bin``, ``.npz``, otherwise word2vec text).
@@ -230,8 +241,7 @@ def write_vectors(
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise ValueError(f"vectors are {vectors.shape}, expected ({len(words)}, dim)")
     if len(set(words)) != len(words):
-        seen: set[str] = set()
-        twice = next(word for word in words if word in seen or seen.add(word))
+        twice = next(word for word, count in Counter(words).items() if count > 1)
         raise WordkitError(
             f"{os.fspath(path)}: the word {twice!r} is there twice; a vector file holds each word once"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -33,14 +33,23 @@ class Rows(NamedTuple):
     Attributes:
         words: one a row.
         vectors: float32 (rows, dim).
-        line: line number of a row (None where the format has no lines).
+        places: which rows of the block they are (all, or less those with an invalid word).
+        line: line number of a place (None where the format has no lines).
         first: number of rows before this block.
+        read: number of rows up to its end.
     """
 
     words: list[str]
     vectors: np.ndarray
+    places: Sequence[int]
     line: Callable[[int], int | None]
     first: int
+    read: int
+
+    def error(self, name: str, row: int, what: str) -> DataError:
+        """What is the matter with a row."""
+        place = self.places[row]
+        return DataError(name, self.line(place), f"row {self.first + place + 1}: {what}")
 
 
 def no_line(row: int) -> None:
@@ -79,7 +88,9 @@ class _Decoder:
         line: Callable[[int], int | None],
         first: int,
     ) -> Rows:
-        """The block's rows, less those whose word is invalid. ``offset``: of the block's first byte in the input."""
+        """The block's rows, less those whose word is invalid. ``offset``: of the block's first byte in the
+        input.
+        """
         count = len(vectors)
         packed = np.empty(int((spans[:, 1] - spans[:, 0]).sum()) + count, dtype=np.uint8)
         parse_floats.pack_spans(block, spans, count, packed)
@@ -92,9 +103,10 @@ class _Decoder:
                 words = None
         if words is None or len(words) != count:
             return self._one_by_one(block, offset, spans, vectors, line, first)
-        if b" " in raw or b"\t" in raw:
-            self._warn_of_wide_rows(words, line)
-        return Rows(words, vectors, line, first)
+        rows = Rows(words, vectors, range(count), line, first, first + count)
+        if self.is_text and (b" " in raw or b"\t" in raw):
+            self._warn_of_wide_rows(rows)
+        return rows
 
     def _one_by_one(
         self,
@@ -110,31 +122,31 @@ class _Decoder:
             word = block[start:end]
             fault = _word_fault(word, self.is_text)
             if fault is not None and (self.errors == "strict" or not fault[1].endswith("UTF-8")):
-                what = f"row {first + row + 1}{self.of}: {fault[1]} at offset {offset + start + fault[0]}"
+                what = f"row {first + row + 1}{self.of}: {fault[1]} (offset {offset + start + fault[0]})"
                 self.tally.invalid(
                     DataError(self.name, line(row), what, "a word in UTF-8"), "row with an invalid word"
                 )
             else:
                 words.append(word.decode("utf-8", errors=self.errors))
                 kept.append(row)
-        return Rows(words, vectors[kept], lambda i: line(kept[i]), first)
+        return Rows(words, vectors[kept], kept, line, first, first + len(vectors))
 
-    def _warn_of_wide_rows(self, words: list[str], line: Callable[[int], int | None]) -> None:
-        for row, word in enumerate(words):
+    def _warn_of_wide_rows(self, rows: Rows) -> None:
+        for row, word in enumerate(rows.words):
             pieces = _SEPARATORS.split(word)
             if len(pieces) > 1 and is_number(pieces[-1].encode()):
                 what = f"the word {word!r} ends in a number: does the row hold more numbers than the others?"
-                self.tally.warn("word that ends in a number", DataError(self.name, line(row), what))
+                self.tally.warn("word that ends in a number", rows.error(self.name, row, what))
 
 
 def _warn_of_nonfinite(name: str, rows: Rows, tally: Tally) -> None:
     count, first = parse_floats.nonfinite_rows(rows.vectors)
     if count:
-        what = f"row {rows.first + first + 1} ({rows.words[first]!r}) holds nan or inf"
-        tally.warn("row with nan or inf", DataError(name, rows.line(first), what), count)
+        what = f"the vector of {rows.words[first]!r} holds nan or inf"
+        tally.warn("row with nan or inf", rows.error(name, first, what), count)
 
 
-# --- text ------------------------------------------------------------------------------------------------------
+# --- text ------------------------------------------------------------------------------------------
 
 
 def _bad_row(name: str, line: int, text: bytes, dim: int) -> DataError:
@@ -147,14 +159,14 @@ def _bad_row(name: str, line: int, text: bytes, dim: int) -> DataError:
             return DataError(name, line, f"{quoted(wrong)} is not a number", f"a word and {dim} numbers")
     if numbers >= dim:
         return DataError(name, line, f"no word before the {numbers} numbers", f"a word and {dim} numbers")
-    return DataError(name, line, f"{numbers} numbers after the word", f"{dim}")
+    return DataError(name, line, f"{numbers} number{'s' if numbers != 1 else ''} after the word", f"{dim}")
 
 
 def _parse_block(
     name: str, line: int, block: bytes, start: int, dim: int, take: Take, limit: int | None, tally: Tally
 ) -> tuple[np.ndarray, np.ndarray]:
     """Spans and vectors of the valid rows of a block of whole lines, at most ``limit``."""
-    # A row takes a line, and at least two bytes a number: what a header says of ``dim`` allocates nothing by itself.
+    # A row takes a line, and two bytes a number at least: what a header says of ``dim`` allocates nothing.
     most = min(block.count(b"\n", start), (len(block) - start) // (2 * dim + 2)) + 1
     most = most if limit is None else min(most, limit)
     out, spans = take(most, dim)[:most], np.empty((most, 2), dtype=np.int64)
@@ -216,11 +228,13 @@ def _refuse_short_lines(name: str, line: int, block: bytes, start: int, dim: int
         line += 1
 
 
-# --- binary ----------------------------------------------------------------------------------------------------
+# --- binary ------------------------------------------------------------------------------------------
 
 
 def _read_at_least(source: Input, size: int) -> bytes:
-    """The next bytes: ``size`` of them or more, fewer only at the end; never more memory than there are bytes."""
+    """The next bytes: ``size`` of them or more, fewer only at the end; never more memory than there are
+    bytes.
+    """
     parts, total = [], 0
     while total < size and (chunk := source.read(BLOCK_BYTES)):
         parts.append(chunk)
@@ -275,16 +289,18 @@ def binary_rows(
                 _told_end(source.name, rest, first, kind, tally)
             return
         if len(rest) > _LONGEST_WORD and b" " not in rest[:_LONGEST_WORD]:
-            word = f"word {first + 1} of {kind.announced}"
-            what = f"no space in the {_LONGEST_WORD} bytes from offset {offset}, where {word} should be"
+            place = f"offset {offset}, where word {first + 1} of {kind.announced} should be"
+            what = f"no space in the {_LONGEST_WORD} bytes from {place}"
             raise DataError(source.name, None, what, "word2vec binary vectors")
 
 
-# --- npz -------------------------------------------------------------------------------------------------------
+# --- npz ------------------------------------------------------------------------------------------
 
 
 def _array_header(archive: Any, name: str) -> tuple[IO[bytes], tuple[int, ...], np.dtype]:
-    """An array of a model file, open at its first value; ValueError if the file holds fewer values than its header says."""
+    """An array of a model file, open at its first value; ValueError if the file holds fewer values than its
+    header says.
+    """
     member = archive.zip.open(name)
     if np.lib.format.read_magic(member) != (1, 0):
         raise ValueError("array version")
@@ -314,6 +330,6 @@ def npz_rows(source: Input, take: Take, tally: Tally, limit: int | None) -> Iter
                 raise ValueError("vectors end early")
             vectors = take(count, dim)[:count]
             vectors[:] = values.reshape(count, dim)
-            rows = Rows(words[first : first + count], vectors, no_line, first)
+            rows = Rows(words[first : first + count], vectors, range(count), no_line, first, first + count)
             _warn_of_nonfinite(source.name, rows, tally)
             yield rows

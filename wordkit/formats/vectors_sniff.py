@@ -84,7 +84,9 @@ def _lines(body: bytes, complete: bool, most: int) -> list[bytes]:
 
 
 def _is_text(body: bytes, complete: bool, dim: int) -> bool:
-    """Whether one of the first lines is a word and ``dim`` numbers (or begins so, where the line is very long)."""
+    """Whether one of the first lines is a word and ``dim`` numbers (or begins so, where the line is very
+    long).
+    """
     if any(trailing_numbers(line) >= dim for line in _lines(body, complete, 20)):
         return True
     if b"\n" in body or complete:
@@ -93,24 +95,39 @@ def _is_text(body: bytes, complete: bool, dim: int) -> bool:
     return len(begun) > 16 and all(map(is_number, begun[-16:]))
 
 
-def _is_binary(body: bytes) -> bool:
-    """Bytes that no text has: control characters, or no UTF-8 (a character cut at the end does not count)."""
+def _is_binary(body: bytes, complete: bool) -> bool:
+    """Bytes that no text has: control characters, or no UTF-8 (a character cut where the sample ends does not count)."""
     sample = body[: 1 << 16]
     if _CONTROL.search(sample):
         return True
     try:
         sample.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start < len(sample) - 4
+        whole = complete and len(sample) == len(body)
+        return whole or error.reason != "unexpected end of data"
     return False
 
 
+def _fits_binary(body: bytes, dim: int) -> bool:
+    """Whether all of a short body is rows of a word, a space and ``dim`` four-byte numbers."""
+    at = 0
+    while at < len(body):
+        space = body.find(b" ", at)
+        at = space + 1 + 4 * dim
+        if space < 0 or at > len(body):
+            return False
+        at += body[at : at + 1] == b"\n"
+    return True
+
+
 def _text_dim(name: str, body: bytes, complete: bool) -> int:
-    """Columns of a file without header: the most frequent count of trailing numbers, the earliest on a tie."""
+    """Columns of a file without header: the most frequent count of trailing numbers, the earliest on a
+    tie.
+    """
     counts = Counter(filter(None, map(trailing_numbers, _lines(body, complete, _SAMPLE_LINES))))
     if counts:
         return counts.most_common(1)[0][0]
-    if _is_binary(body):
+    if _is_binary(body, complete):
         raise DataError(name, None, "this looks like a binary file without a word2vec header", "vectors")
     if not complete and b"\n" not in body:
         raise DataError(
@@ -158,10 +175,13 @@ def sniff(source: Input, format: str | None = None) -> Kind:
         raise DataError(name, 1, f"the first line is {first}", "a header: how many rows, how many dimensions")
     announced, dim = _checked_header(name, match)
     body = head[match.end() :]
-    binary = bool(body) and not _is_text(body, complete, dim) and _is_binary(body)
+    is_text = _is_text(body, complete, dim)
+    # Some numbers' bytes are letters: then only the lengths of the rows tell.
+    looks_binary = _is_binary(body, complete) or (complete and not is_text and _fits_binary(body, dim))
+    binary = bool(body) and not is_text and looks_binary
     if format == "word2vec" and binary:
         raise DataError(name, None, "this looks like a binary file", "text (format word2vec-binary reads it)")
-    if format == "word2vec-binary" and _is_text(body, complete, dim) and not _is_binary(body):
+    if format == "word2vec-binary" and is_text and not looks_binary:
         raise DataError(
             name, None, "this looks like a text file", "binary vectors (format word2vec reads it)"
         )

@@ -27,7 +27,9 @@ _SEPARATORS = re.compile("[ \t]+")
 
 
 def output_format(path: str | os.PathLike[str], format: str | None = None) -> str:
-    """The format given, else the one that the path's suffix means: ``.bin``, ``.npz``, otherwise word2vec text."""
+    """The format given, else the one that the path's suffix means: ``.bin``, ``.npz``, otherwise word2vec
+    text.
+    """
     if format is not None and format not in FORMATS:
         raise ValueError(f"format is {format!r}, expected one of {', '.join(FORMATS)}")
     return format or _BY_SUFFIX.get(uncompressed_suffix(path), "word2vec")
@@ -84,7 +86,7 @@ def _row_by_python(word: bytes, row: np.ndarray) -> bytes:
 
 
 def _write_text(out: BinaryIO, packed: bytes, vectors: np.ndarray) -> None:
-    # Room for the longest word beside a row of the longest numbers: each call of the kernel writes at least a row.
+    # Room for any word beside a row of the longest numbers: each call of the kernel writes at least a row.
     row_bytes = len(packed) + vectors.shape[1] * format_floats.LONGEST_NUMBER + 2
     buffer = np.empty(max(row_bytes, _BUFFER_BYTES), dtype=np.uint8)
     row = at = 0
@@ -138,13 +140,15 @@ def _npz_writer(path: str, dim: int) -> Iterator[WriteRows]:
 
 @contextlib.contextmanager
 def _stream_writer(path: str, dim: int, rows: int | None, format: str) -> Iterator[WriteRows]:
-    """Text and binary. A header needs the number of rows: where it is not known, rows wait in a temporary file."""
+    """Text and binary. A header needs the number of rows: where it is not known, rows wait in a temporary
+    file.
+    """
     count = 0
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(open_output(path))
         waiting = rows is None and format != "glove"
         body: BinaryIO = stack.enter_context(_spool(path)) if waiting else out  # type: ignore[assignment]
-        if not waiting and format != "glove":
+        if rows is not None and format != "glove":
             out.write(b"%d %d\n" % (rows, dim))
 
         def write(words: list[str], vectors: np.ndarray) -> None:
@@ -172,12 +176,14 @@ def _stream_writer(path: str, dim: int, rows: int | None, format: str) -> Iterat
 def vector_writer(
     path: str | os.PathLike[str], dim: int, *, rows: int | None = None, format: str | None = None
 ) -> Iterator[WriteRows]:
-    """A function that writes blocks of rows; the file appears whole when the ``with`` block ends, or not at all.
+    """A function that writes blocks of rows; the file appears whole when the ``with`` block ends, or not at
+    all.
 
     Args:
         path: file, or ``-`` for standard output.
         dim: columns, at least 1.
-        rows: how many rows will come, where known (saves a temporary copy where the format starts with that number).
+        rows: how many rows will come, where known (saves a temporary copy where the format starts with that
+            number).
         format: one of FORMATS; by suffix when None (``.bin``, ``.npz``, otherwise word2vec text).
 
     The function takes ``words`` (strings, no word twice in a file) and ``vectors`` (float32, words x dim).

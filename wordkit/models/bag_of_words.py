@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -42,48 +43,51 @@ class BagOfWords:
         return len(self.words_) + sum(len(codes) for codes, _ in self.grams_)
 
     def fit(self, documents: Documents, types: TypeTable) -> BagOfWords:
-        """Learn the vocabulary.
+        """Learn the vocabulary; see :meth:`fit_transform`."""
+        self.fit_transform(documents, types)
+        return self
+
+    def fit_transform(self, documents: Documents, types: TypeTable) -> scipy.sparse.csr_array:
+        """Learn the vocabulary, and give the rows of the same documents.
 
         Raises:
             WordkitError: ``min_count`` leaves nothing.
         """
-        counts = np.bincount(documents.ids, minlength=len(types))
-        words: list[str] = []
-        word_of: np.ndarray = np.arange(len(types))
         names = types.words()
+        word_of = np.arange(len(names))
+        counts = np.bincount(documents.ids, minlength=len(names))
         if self.lowercase:
             folded: dict[str, int] = {}
-            word_of = np.array(
-                [folded.setdefault(name.lower(), len(folded)) for name in names], dtype=np.int64
-            )
+            lower = (folded.setdefault(name.lower(), len(folded)) for name in names)
+            word_of = np.fromiter(lower, dtype=np.int64, count=len(names))
             names = list(folded)
             counts = np.bincount(word_of, weights=counts, minlength=len(names)).astype(np.int64)
-        occurring = counts > 0  # labels are types too, and never occur in the text
-        kept = np.flatnonzero(occurring & (counts >= self.min_count))
-        self.n_types_, self.n_tokens_ = int(np.count_nonzero(occurring)), len(documents.ids)
+        # Labels are types too, and never occur in the text.
+        self.n_types_, self.n_tokens_ = int(np.count_nonzero(counts)), len(documents.ids)
+        kept = np.flatnonzero(counts >= self.min_count)
         if not len(kept):
-            most = (
-                f" (most frequent: `{names[int(np.argmax(counts))]}`, {counts.max()})"
-                if self.n_types_
-                else ""
-            )
-            raise WordkitError(
-                f"0 of {self.n_types_} word types occur at least {self.min_count} times{most}; lower --min-count"
-            )
+            raise WordkitError(self._nothing_kept(names, counts))
         kept = kept[np.argsort(-counts[kept], kind="stable")]
-        words = [names[i] for i in kept.tolist()]
-        self._set_words(words, counts[kept].astype(np.int64))
+        self._set_words([names[i] for i in kept.tolist()], counts[kept].astype(np.int64))
         self.n_kept_tokens_ = int(self.counts_.sum())
         rank = np.full(len(names), _UNKNOWN, dtype=np.int32)
         rank[kept] = np.arange(len(kept))
-        ids = rank[word_of][documents.ids] if len(documents.ids) else documents.ids
+        ids = rank[word_of][documents.ids] if len(documents) else documents.ids
         self.grams_: list[tuple[np.ndarray, np.ndarray]] = []
         self._fit_grams(ids, documents.ends)
-        return self
+        return self._rows(ids, documents.ends)
+
+    def _nothing_kept(self, names: list[str], counts: np.ndarray) -> str:
+        most = f" (most frequent: `{names[int(np.argmax(counts))]}`, {counts.max()})" if self.n_types_ else ""
+        what = f"0 of {self.n_types_} word types occur at least {self.min_count} times"
+        return f"{what}{most}; lower --min-count"
 
     def _set_words(self, words: list[str], counts: np.ndarray) -> None:
         self.words_, self.counts_ = words, counts
-        self._index = {word: i for i, word in enumerate(words)}
+
+    @functools.cached_property
+    def _index(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words_)}
 
     def _fit_grams(self, ids: np.ndarray, ends: np.ndarray) -> None:
         previous = ids
@@ -102,21 +106,21 @@ class BagOfWords:
         codes = np.full(len(ids), -1, dtype=np.int64)
         if len(ids) < order:
             return codes
-        start = np.repeat(
-            np.concatenate([[0], ends[:-1]]), np.diff(ends, prepend=0)
-        )  # of each token's document
-        inside = np.arange(len(ids)) - start >= order - 1
+        start_of = np.repeat(np.concatenate([[0], ends[:-1]]), np.diff(ends, prepend=0))
+        inside = np.arange(len(ids)) - start_of >= order - 1
         inside[1:] &= (previous[:-1] >= 0) & (ids[1:] >= 0)
         inside[0] = False
         at = np.flatnonzero(inside)
         codes[at] = previous[at - 1].astype(np.int64) * len(self.words_) + ids[at]
         return codes
 
-    def numbers(self, words: list[str]) -> list[int]:
-        """Feature number of each word, -1 for unknown ones."""
+    def numbers(self, types: TypeTable, start: int) -> np.ndarray:
+        """Feature number (int32) of each type from ``start`` on, -1 for unknown words: what a :class:`TypeMap` needs."""
+        words = types.words(start)
         if self.lowercase:
             words = [word.lower() for word in words]
-        return [self._index.get(word, _UNKNOWN) for word in words]
+        known = self._index
+        return np.fromiter((known.get(word, _UNKNOWN) for word in words), dtype=np.int32, count=len(words))
 
     def vocabulary_numbers(self, words: list[str]) -> list[int]:
         """Feature number of each word as the vocabulary spells it; KeyError for a word that is not in it."""
@@ -124,19 +128,21 @@ class BagOfWords:
 
     def transform(self, documents: Documents, features_of: TypeMap) -> scipy.sparse.csr_array:
         """0-1 rows (float32) of documents; ``features_of`` maps their type ids through :meth:`numbers`."""
-        ids = features_of(documents.ids)
+        return self._rows(features_of(documents.ids), documents.ends)
+
+    def _rows(self, ids: np.ndarray, ends: np.ndarray) -> scipy.sparse.csr_array:
+        """Rows of documents whose tokens are feature numbers already."""
         columns, previous, first = [ids], ids, len(self.words_)
         for order, (codes, ranks) in enumerate(self.grams_, start=2):
-            previous = _ranks(self._codes(previous, ids, documents.ends, order), codes, ranks)
+            previous = _ranks(self._codes(previous, ids, ends, order), codes, ranks)
             columns.append(np.where(previous >= 0, previous + first, _UNKNOWN).astype(np.int32))
             first += len(codes)
         flat = np.ascontiguousarray(np.stack(columns, axis=1).ravel()) if len(columns) > 1 else ids
-        ends = documents.ends * len(columns)
         indices = np.empty(len(flat), dtype=np.int32)
-        indptr = np.zeros(len(documents) + 1, dtype=np.int64)
+        indptr = np.zeros(len(ends) + 1, dtype=np.int64)
         seen = np.full(self.n_features_, -1, dtype=np.int64)
-        n = tokenizing.distinct_in_rows(flat, ends, seen, indices, indptr[1:])
-        shape = (len(documents), self.n_features_)
+        n = tokenizing.distinct_in_rows(flat, ends * len(columns), seen, indices, indptr[1:])
+        shape = (len(ends), self.n_features_)
         return scipy.sparse.csr_array((np.ones(n, dtype=np.float32), indices[:n].copy(), indptr), shape=shape)
 
     def merged(self, newer: BagOfWords) -> BagOfWords:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,9 @@ def one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     return value
 
 
-def positive(name: str, value: float) -> float:
+def positive(name: str, value: Any) -> float:
     """The value, if it is a finite number above zero."""
-    if not np.isscalar(value) or not np.isfinite(value) or not value > 0:
+    if not isinstance(value, numbers.Real) or not 0 < float(value) < float("inf"):
         raise ValueError(f"{name} is {value!r}, expected a finite number greater than 0")
     return float(value)
 
@@ -113,3 +114,20 @@ def as_rows(X: Any, n_features: int | None = None) -> scipy.sparse.csr_array:
 def row_arrays(rows: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(values float32, column numbers int32, row ends int64) as the kernels take them; SciPy wants the last two alike."""
     return rows.data, rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int64, copy=False)
+
+
+def as_labels(y: Any, n: int) -> np.ndarray:
+    """Labels of n rows, one-dimensional; ValueError for what cannot be class labels."""
+    labels = np.asarray(y)
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if labels.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
+    if len(labels) != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(labels)}]")
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        if not np.array_equal(labels, np.round(labels)):
+            raise ValueError("Unknown label type: continuous. Labels are classes, not real numbers.")
+    return labels

@@ -61,7 +61,8 @@ class TextFeatures:
     def read(self, paths: Sequence[str], tally: Tally, *, fit: bool = False) -> LabelledRows:
         """Labelled rows of some files, one after the other; with ``fit`` the vocabulary is learned from them first."""
         reader = LabelledReader(prefix=self.prefix, multi_label=self.multi_label)
-        parts, inputs = [], []
+        parts: list[Documents] = []
+        inputs = []
         for path in paths:
             before = len(parts)
             with Input(path, digest=True) as source:
@@ -72,9 +73,10 @@ class TextFeatures:
         documents = Documents.join(parts)
         notes = [f"{reader.blank_lines} blank lines passed over"] if reader.blank_lines else []
         if fit:
-            self.bag.fit(documents, reader.types)
+            rows = self.bag.fit_transform(documents, reader.types)
             notes.append(self._vocabulary_note())
-        rows = self.bag.transform(documents, TypeMap(reader.types, self.bag.numbers))
+        else:
+            rows = self.bag.transform(documents, TypeMap(reader.types, self.bag.numbers))
         return LabelledRows(rows, np.array(reader.names)[documents.labels], inputs, notes)
 
     def _vocabulary_note(self) -> str:

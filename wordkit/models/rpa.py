@@ -14,7 +14,7 @@ import scipy.sparse
 from wordkit import rng
 from wordkit._kernels import rpa_step
 from wordkit.errors import Interrupted, WordkitError
-from wordkit.models.base import Estimator, as_rows, one_of, positive, row_arrays
+from wordkit.models.base import Estimator, as_labels, as_rows, one_of, positive, row_arrays
 from wordkit.monitor import Monitor
 from wordkit.parallel import map_blocks
 
@@ -71,6 +71,20 @@ class RPAClassifier(Estimator):
         self.embedding, self.normalize, self.concat_onehot = embedding, normalize, concat_onehot
         self.average, self.shuffle, self.seed, self.threads = average, shuffle, seed, threads
 
+    classes_: np.ndarray
+    class_counts_: np.ndarray
+    n_features_in_: int
+    n_iter_: int
+    position_: int  # documents done of the epoch that was interrupted
+    n_seen_: int
+    history_: list[dict[str, Any]]
+    # Per group of classes that share an embedding: (g, planes, features, k), (g, planes, m, k), (g, planes, features or 0, m).
+    _phi: np.ndarray
+    _w: np.ndarray
+    _one_hot: np.ndarray
+    _sums: np.ndarray
+    _means: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+
     # Weights that classify: the current ones, or their means. (g, features, k), (g, m, k), (g, features or 0, m).
 
     @property
@@ -102,7 +116,7 @@ class RPAClassifier(Estimator):
         """
         self._check_parameters()
         rows = as_rows(X)
-        labels = _labels(y, rows.shape[0])
+        labels = as_labels(y, rows.shape[0])
         classes = np.unique(labels)
         if len(classes) < 2:
             raise ValueError(f"Classifier can't train when only one class is present: {classes[0]!r}.")
@@ -114,7 +128,7 @@ class RPAClassifier(Estimator):
         """Go on with an interrupted or loaded fit on the same data, up to ``epochs`` passes in all."""
         self._check_fitted("_w")
         rows = as_rows(X, self.n_features_in_)
-        targets = self._targets(_labels(y, rows.shape[0]))
+        targets = self._targets(as_labels(y, rows.shape[0]))
         monitor = monitor or Monitor()
         monitor.begin((self.epochs - self.n_iter_) * rows.shape[0] - self.position_, "documents")
         while self.n_iter_ < self.epochs:
@@ -128,7 +142,7 @@ class RPAClassifier(Estimator):
         """
         self._check_parameters()
         rows = as_rows(X, getattr(self, "n_features_in_", None))
-        labels = _labels(y, rows.shape[0])
+        labels = as_labels(y, rows.shape[0])
         if not hasattr(self, "_w"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -157,7 +171,7 @@ class RPAClassifier(Estimator):
         self._check_fitted("_w")
         self._check_parameters()
         rows = as_rows(X, self.n_features_in_)
-        labels = _labels(y, rows.shape[0])
+        labels = as_labels(y, rows.shape[0])
         self.class_counts_ = self.class_counts_ + np.bincount(
             self._targets(labels), minlength=len(self.classes_)
         )
@@ -195,7 +209,7 @@ class RPAClassifier(Estimator):
         self._one_hot = np.zeros((groups, planes, n_features if one_hot else 0, m), dtype=np.float32)
         self.class_counts_ = np.zeros(len(classes), dtype=np.int64)
         self.n_iter_, self.position_, self.n_seen_ = 0, 0, 0
-        self.history_: list[dict[str, Any]] = []
+        self.history_ = []
         self._sums = np.zeros((groups, 3))
 
     def _initial_vectors(self, n_features: int) -> np.ndarray:
@@ -287,16 +301,18 @@ class RPAClassifier(Estimator):
     def _overflow(self, position: int) -> WordkitError:
         return WordkitError(
             f"a weight is not a finite number in epoch {self.n_iter_ + 1}, at its document {position + 1}, "
-            f"with C = {self.C:g} and lambda = {self.lam:g}; use a smaller C, a larger lambda, or smaller values in the data and vectors"
+            f"with C = {self.C:g} and lambda = {self.lam:g}; use a smaller C, a larger lambda, or smaller values in "
+            "the data and vectors"
         )
 
     # --- prediction ------------------------------------------------------------------------------------------------
 
     def _scores(self, rows: scipy.sparse.csr_array) -> np.ndarray:
         groups, _, m, k = self._w.shape
-        if getattr(self, "_means", None) is None:  # made once, since a stream is scored in many blocks
-            self._means = (self.embedding_, self.coef_, self.onehot_coef_)
-        embedding, coef, one_hot = self._means
+        means = getattr(self, "_means", None)
+        if means is None:  # made once, since a stream is scored in many blocks
+            means = self._means = (self.embedding_, self.coef_, self.onehot_coef_)
+        embedding, coef, one_hot = means
         n = rows.shape[0]
         matrix = row_arrays(rows)
         rpa_step.check_rows(*matrix, self.n_features_in_)
@@ -402,19 +418,3 @@ def random_vectors(n: int, dim: int, seed: int) -> np.ndarray:
     vectors *= 2
     vectors -= 1
     return vectors
-
-
-def _labels(y: Any, n: int) -> np.ndarray:
-    labels = np.asarray(y)
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    if labels.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
-    if len(labels) != n:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(labels)}]")
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all():
-            raise ValueError("Input y contains NaN or infinity.")
-        if not np.array_equal(labels, np.round(labels)):
-            raise ValueError("Unknown label type: continuous. Labels are classes, not real numbers.")
-    return labels

@@ -93,7 +93,7 @@ class Run:
         self.data = features.read(paths, self.tally, fit=True)
         classifier = RPAClassifier(**{name: options[name] for name in _CLASSIFIER})
         self.model = TextClassifier(features, classifier)
-        notes = []
+        notes: list[str] = []
         if options["vectors"]:
             classifier.vectors, notes = self._initial_vectors(features)
             classifier.dim = classifier.vectors.shape[1]

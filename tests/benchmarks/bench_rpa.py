@@ -1,0 +1,146 @@
+"""Speed and memory of train-rpa: beside fastText supervised, over threads, and against the size of its parameters."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks.measure import THIS_PYTHON, in_process, row, wall_seconds, zipf_documents
+
+_FASTTEXT = """
+import sys, json, time, fasttext
+def run(epochs):
+    for attempt in range(20):  # its loss is now and then 0/0 in the first instants of a run, which it takes for a fault
+        started = time.process_time()
+        try:
+            fasttext.train_supervised(sys.argv[1], dim=int(sys.argv[2]), epoch=epochs, thread=1, minCount=2, verbose=0)
+            return time.process_time() - started
+        except RuntimeError:
+            pass
+    raise SystemExit("fastText failed twenty times")
+print(json.dumps({"one": min(run(1) for _ in range(3)), "six": min(run(6) for _ in range(3))}))
+"""
+
+_OURS = """
+import sys, json, time
+from wordkit.models.features import TextFeatures
+from wordkit.models import RPAClassifier
+from wordkit.tally import Tally
+def read():
+    started = time.process_time()
+    features = TextFeatures(min_count=2)
+    data = features.read([sys.argv[1]], Tally(), fit=True)
+    return data, time.process_time() - started
+def fit(**parameters):
+    started = time.process_time()
+    RPAClassifier(dim=int(sys.argv[2]), epochs=1, **parameters).fit(data.rows, data.labels)
+    return time.process_time() - started
+reading = min(read()[1] for _ in range(3))
+data, _ = read()
+print(json.dumps({"reading": reading, "fit": min(fit() for _ in range(3)), "joint": min(fit(update="joint") for _ in range(3)),
+                  "pa": min(fit(algorithm="pa") for _ in range(3))}))
+"""
+
+_MEMORY = """
+import sys, json, os
+import wordkit.cli.train_rpa, wordkit.models.rpa_training, wordkit.evaluation.classification
+def peak():  # of this process image alone: getrusage would count the parent's at the time of the fork
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+before = peak()
+from wordkit.cli import run
+options = "--dim 100 --epochs 1 --min-count 1 --json".split()
+code = run(["--quiet", "train-rpa", sys.argv[1], "-o", sys.argv[2], *options])
+print()
+print(json.dumps({"bytes": peak() - before, "code": code, "model": os.path.getsize(sys.argv[2])}))
+"""
+
+
+def against_fasttext(path: str, tokens: int, name: str, peer_python: str, dim: int = 100) -> None:
+    """One pass over two classes, one thread, in tokens a second."""
+    peer = in_process(peer_python, _FASTTEXT, path, str(dim))
+    ours = in_process(THIS_PYTHON, _OURS, path, str(dim))
+    epoch = (peer["six"] - peer["one"]) / 5  # what it needs beside its epochs is reading, counting and set-up
+    row(f"{name}: text to ids", tokens / ours["reading"], tokens / (peer["one"] - epoch), "tokens/s")
+    row(f"{name}: first epoch, vectors drawn and all", tokens / ours["fit"], tokens / epoch, "tokens/s")
+    row(f"{name}: first epoch, joint step", tokens / ours["joint"], tokens / epoch, "tokens/s")
+    row(f"{name}: first epoch, fixed vectors (pa)", tokens / ours["pa"], tokens / epoch, "tokens/s")
+    row(
+        f"{name}: reading and one epoch",
+        tokens / (ours["reading"] + ours["fit"]),
+        tokens / peer["one"],
+        "tokens/s",
+    )
+
+
+def over_threads(path: str, tokens: int) -> None:
+    """Elapsed time of one epoch over ten classes, on one thread and on two."""
+    from wordkit.models import RPAClassifier
+    from wordkit.models.features import TextFeatures
+    from wordkit.tally import Tally
+
+    data = TextFeatures(min_count=2).read([path], Tally(), fit=True)
+    times = [
+        wall_seconds(lambda n=n: RPAClassifier(dim=100, epochs=3, threads=n).fit(data.rows, data.labels))
+        for n in (1, 2)
+    ]
+    row(
+        "10 classes, 3 epochs: two threads beside one",
+        3 * tokens / times[1],
+        3 * tokens / times[0],
+        "tokens/s",
+    )
+
+
+def memory(path: str, folder: str) -> None:
+    """Peak memory beyond that of the imports, beside the size of the parameters (200,000 words x 100 x 10 classes)."""
+    used = in_process(THIS_PYTHON, _MEMORY, path, f"{folder}/model")
+    parameters = 200_000 * 100 * 10 * 4
+    assert used["code"] == 0 and used["model"] > 0.9 * parameters, used
+    row(
+        "200,000 words, dim 100, 10 classes: peak memory over parameters",
+        used["bytes"] / used["model"],
+        None,
+        "times",
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peer-python", required=True, help="an interpreter that has fasttext")
+    parser.add_argument("--data", default="", help="folder of real texts (imdb-small/train.txt.gz)")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, documents, length in (
+            ("2 classes, 100 tokens a document", 20_000, 100),
+            ("short documents of 10", 100_000, 10),
+        ):
+            path = Path(folder) / "two.txt"
+            tokens = zipf_documents(path, documents=documents, length=length, types=200_000, classes=2)
+            against_fasttext(str(path), tokens, name, arguments.peer_python)
+        real = Path(arguments.data) / "imdb-small" / "train.txt.gz"
+        if arguments.data and real.exists():
+            import gzip
+
+            text = gzip.decompress(real.read_bytes())
+            path = Path(folder) / "imdb.txt"
+            path.write_bytes(text)
+            against_fasttext(
+                str(path), len(text.split()) - text.count(b"__label__"), "IMDB", arguments.peer_python
+            )
+        path = Path(folder) / "ten.txt"
+        tokens = zipf_documents(path, documents=20_000, length=50, types=50_000, classes=10)
+        over_threads(str(path), tokens)
+        path = Path(folder) / "memory.txt"
+        every = " ".join(f"w{i:x}" for i in range(200_000)).split(" ")
+        with open(
+            path, "w", encoding="utf-8"
+        ) as out:  # every word once: the vocabulary is all of the 200,000
+            for i in range(0, len(every), 20):
+                out.write(f"__label__c{i // 20 % 10} {' '.join(every[i : i + 20])}\n")
+        memory(str(path), folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""``wordkit neighbors``: lists on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from wordkit.evaluation.neighbors import nearest_neighbors
+from wordkit.formats.vectors import read_vectors
+
+TEXT = b"5 2\na 1 0\nb 100 100\nnew york 2 0.1\nzero 0 0\nc 1 0\n"
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    (tmp_path / "v.vec").write_bytes(TEXT)
+    return "v.vec"
+
+
+def test_u086_same_lists_as_the_library(wordkit, samples):
+    run = wordkit("neighbors", samples / "vectors.txt", "good", "city", "--top", 7)
+    words, vectors = read_vectors(samples / "vectors.txt")
+    found = nearest_neighbors(np.array([words.index("good"), words.index("city")]), vectors, top=7)
+    expected = [
+        f"{query}\t{words[row]}\t{score:.6f}"
+        for query, rows, scores in zip(("good", "city"), found.rows, found.scores, strict=True)
+        for row, score in zip(rows, scores, strict=True)
+    ]
+    assert run.returncode == 0 and run.stdout.decode().splitlines() == expected
+    run = wordkit("neighbors", samples / "vectors.txt", "good", "city", "--top", 7, "--threads", 1)
+    assert run.stdout.decode().splitlines() == expected
+
+
+def test_order_ties_and_the_query_itself(wordkit, vectors):
+    run = wordkit("neighbors", vectors, "a")
+    assert run.stdout == b"a\tc\t1.000000\na\tnew york\t0.998752\na\tb\t0.707107\na\tzero\t0.000000\n"
+    assert b"zero vector" in run.stderr
+    run = wordkit("neighbors", vectors, "a", "--similarity", "dot", "--top", "1")
+    assert run.stdout == b"a\tb\t100.000000\n" and b"zero" not in run.stderr
+
+
+def test_u097_words_on_standard_input(wordkit, vectors):
+    run = wordkit("neighbors", vectors, "--top", "1", stdin=b"a\r\n\nnew york\nzzz\n")
+    assert run.returncode == 0 and run.stdout == b"a\tc\t1.000000\nnew york\ta\t0.998752\n"
+    assert b"the word 'zzz' is not there" in run.stderr
+    run = wordkit("neighbors", "-", "a", "--top", "1", stdin=TEXT)
+    assert run.stdout == b"a\tc\t1.000000\n"
+    assert wordkit("neighbors", "-", stdin=TEXT).returncode == 2
+
+
+def test_unknown_words(wordkit, vectors):
+    run = wordkit("neighbors", vectors, "zzz", "yyy")
+    assert run.returncode == 1 and run.stdout == b"" and b"none of the 2 words" in run.stderr
+    run = wordkit("neighbors", vectors, "zzz", "a", "--strict")
+    assert run.returncode == 1 and run.stdout == b""
+
+
+def test_json(wordkit, vectors):
+    run = wordkit("-q", "neighbors", vectors, "a", "zzz", "--top", "2", "--json")
+    result = json.loads(run.stdout)
+    assert run.stdout.count(b"\n") == 1 and run.stderr == b""
+    assert (result["command"], result["covered"], result["total"], result["zero_vectors"]) == (
+        "neighbors",
+        1,
+        2,
+        1,
+    )
+    assert result["signature"].startswith("command:neighbors|top:2|similarity:cosine|")
+    (entry,) = result["results"]
+    assert entry["query"] == "a" and [near["word"] for near in entry["neighbors"]] == ["c", "new york"]
+    assert entry["neighbors"][0]["score"] == 1.0
+
+
+def test_restriction_to_the_first_rows(wordkit, vectors):
+    assert wordkit("neighbors", vectors, "a", "--max-rows", 2).stdout == b"a\tb\t0.707107\n"
+
+
+def test_u014_a_query_without_a_finite_vector(wordkit, tmp_path):
+    (tmp_path / "v.vec").write_bytes(b"3 2\na nan 1\nb 1 0\nc 1 1\n")
+    run = wordkit("neighbors", "v.vec", "b", "a")
+    assert run.returncode == 0 and run.stdout == b"b\tc\t0.707107\n" and b"'a'" in run.stderr
+    run = wordkit("neighbors", "v.vec", "a")
+    assert run.returncode == 1 and run.stderr.count(b"error") == 1
+
+
+def test_probabilities(wordkit, tmp_path):
+    (tmp_path / "v.vec").write_bytes(b"a 0.25 0.75\nb 0.25 0.75\nc 1 0\n")
+    run = wordkit("neighbors", "v.vec", "a", "--similarity", "bhattacharyya")
+    assert run.stdout == b"a\tb\t1.000000\na\tc\t0.500000\n"
+    (tmp_path / "v.vec").write_bytes(b"a 0.25 0.75\nb -1 2\n")
+    run = wordkit("neighbors", "v.vec", "a", "--similarity", "bhattacharyya")
+    assert run.returncode == 1 and b"negative" in run.stderr and b"bug" not in run.stderr
+
+
+def test_help_ends_with_an_example(wordkit):
+    assert b"Example" in wordkit("neighbors", "-h").stdout

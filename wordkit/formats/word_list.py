@@ -1,0 +1,22 @@
+"""Lists of words: one a line; whatever follows a tab (a count, a path) is not part of it."""
+
+from __future__ import annotations
+
+import os
+
+from wordkit.formats.opening import Input, text_blocks
+from wordkit.tally import Tally
+
+
+def read_word_list(path: str | os.PathLike[str], tally: Tally) -> list[str]:
+    """The words in file order, each line one; blank lines are passed over.
+
+    Raises:
+        DataError: an empty input, or a line that is not UTF-8 unless the tally skips it.
+    """
+    words: list[str] = []
+    with Input(path) as source:
+        for _, block in text_blocks(source, tally):
+            lines = block.decode("utf-8").split("\n")
+            words += [word for line in lines if (word := line.rstrip("\r").partition("\t")[0])]
+    return words
