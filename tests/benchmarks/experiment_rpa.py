@@ -120,25 +120,25 @@ class Row:
         return BEYOND_GRID if self.table == "beyond" else {**PAPER_GRID, "epochs": EPOCHS[self.table]}
 
 
-def paper_rows(dataset: str, vocabulary: str, choice: str) -> Iterator[Row]:
+def paper_rows(dataset: str, vocabulary: str, dims: list[int], with_fixed: bool) -> Iterator[Row]:
     """Both tables' rows of one data set, and their like with two departures: the mean of the weights, and embedding first."""
     for table in ("3", "4"):
         onehot, fixed, learned = PAPER.get((table, dataset), (None, (None,) * 3, (None,) * 3))
         for average in ({}, AVERAGE):
             yield Row(dataset, table, vocabulary, {"algorithm": "pa-onehot", **average}, paper=onehot)
-        for departure in ({}, AVERAGE, EMBEDDING_FIRST, {**EMBEDDING_FIRST, **AVERAGE}):
-            for dim, paper in zip(DIMS[:1] if choice == "quick" else DIMS, learned, strict=False):
+        for departure in ({}, EMBEDDING_FIRST, {**EMBEDDING_FIRST, **AVERAGE}, AVERAGE):
+            for dim in dims:
                 parameters = {"algorithm": "rpa", "dim": dim, **departure}
-                yield Row(dataset, table, vocabulary, parameters, paper=paper)
-        if choice != "quick":
-            for dim, paper in zip(DIMS, fixed, strict=True):
-                yield Row(dataset, table, vocabulary, {"algorithm": "pa", "dim": dim}, paper=paper)
+                yield Row(dataset, table, vocabulary, parameters, paper=learned[DIMS.index(dim)])
+        for dim in dims if with_fixed else []:
+            parameters = {"algorithm": "pa", "dim": dim}
+            yield Row(dataset, table, vocabulary, parameters, paper=fixed[DIMS.index(dim)])
 
 
-def rows_to_do(choice: str, datasets: list[str], vocabulary: str) -> Iterator[Row]:
+def rows_to_do(choice: str, datasets: list[str], vocabulary: str, dims: list[int]) -> Iterator[Row]:
     """The paper's rows of all data sets, then the others."""
     for dataset in datasets:
-        yield from paper_rows(dataset, vocabulary, choice)
+        yield from paper_rows(dataset, vocabulary, dims, with_fixed=choice != "quick")
     if choice == "all":
         for dataset in datasets:
             for parameters, text in BEYOND:
@@ -212,8 +212,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "--rows",
         choices=["quick", "paper", "all"],
         default="all",
-        help="one-hot and RPA 50; the tables; more",
+        help="without fixed vectors; the tables; more",
     )
+    parser.add_argument("--dims", default=",".join(map(str, DIMS)), help="of the paper's rows: %(default)s")
     parser.add_argument("--vocabulary", choices=["both", "train"], default="both", help="of the paper's rows")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=5, help="models a row, with the seeds 1, 2, ...")
@@ -222,9 +223,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     given.datasets = given.datasets.split(",")
     if unknown := [name for name in given.datasets if name not in FILES]:
         parser.error(f"--datasets: {', '.join(unknown)} is not among {', '.join(FILES)}")
+    given.dims = [int(dim) for dim in given.dims.split(",") if int(dim) in DIMS]
+    if not given.data or not Path(given.data).is_dir():
+        parser.error(f"--data: there is no folder `{given.data}`; with make, DATA=folder")
     given.data = Path(given.data)
-    if not given.data.is_dir() or not str(given.data):
-        parser.error(f"--data: there is no folder {given.data}; with make, DATA=folder")
     return given
 
 
@@ -234,7 +236,7 @@ def main(arguments: list[str] | None = None) -> None:
     lines = written(given.output)
     done = {tuple(line[name] for name in KEY) for line in lines}
     print("\t".join(COLUMNS))
-    for row in rows_to_do(given.rows, given.datasets, given.vocabulary):
+    for row in rows_to_do(given.rows, given.datasets, given.vocabulary, given.dims):
         own = (
             row.dataset,
             row.table,
