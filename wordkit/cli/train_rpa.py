@@ -49,7 +49,8 @@ def _grid(
 @click.option("--algorithm", type=click.Choice(["rpa", "pa", "pa-onehot"]), default="rpa",
               help="Learn the vectors (rpa), keep them (pa), or use none (pa-onehot).")  # fmt: skip
 @click.option("--update", type=click.Choice(["coordinate", "embedding-first", "printed", "joint"]), default="coordinate",
-              help="Solve each block exactly, weights or embedding first; step as Algorithm 1 is printed; or take the joint optimum.")  # fmt: skip
+              help="Solve each block exactly, weights or embedding first, step as Algorithm 1 is printed, or take the "
+                   "joint optimum.")  # fmt: skip
 @click.option(
     "--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, help="Aggressiveness of a step."
 )
