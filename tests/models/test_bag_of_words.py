@@ -67,6 +67,8 @@ def test_equals_counting(lines, others, min_count, ngrams, lowercase):
     assert bag.words_ == [feature for feature in features if " " not in feature]
     assert bag.n_features_ == len(features)
     again = BagOfWords.from_state(*bag.state())
+    same = BagOfWords(min_count=min_count, ngrams=ngrams, lowercase=lowercase)
+    np.testing.assert_array_equal(same.fit_transform(*documents_of(lines)).toarray(), transformed(bag, lines))
     for some in (lines, others):
         expected = np.zeros((len(some), len(features)))
         for row, line in enumerate(some):

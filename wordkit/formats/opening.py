@@ -132,7 +132,10 @@ class Input:
     def record(self) -> dict[str, Any]:
         """Name (last part of the path), bytes read and their SHA-256: what identifies this input in a run."""
         digest = self._hash.hexdigest() if self._hash is not None else None
-        return {"name": os.path.basename(self.name), "bytes": self.size, "sha256": digest}
+        name = os.path.basename(os.fsencode(self.name)).decode(
+            "utf-8", "surrogateescape"
+        )  # under every locale
+        return {"name": name, "bytes": self.size, "sha256": digest}
 
     def close(self) -> None:
         if self._raw is not None:

@@ -147,6 +147,15 @@ class BagOfWords:
         rows.sort_indices()  # here, in place: models want it so
         return rows
 
+    def extended(self, documents: Documents, types: TypeTable) -> BagOfWords:
+        """This vocabulary with the new words of some documents appended that occur ``min_count`` times in them."""
+        newer = BagOfWords(min_count=self.min_count, lowercase=self.lowercase)
+        try:
+            newer.fit(documents, types)
+        except WordkitError:  # nothing in them is that frequent
+            return self
+        return self.merged(newer)
+
     def merged(self, newer: BagOfWords) -> BagOfWords:
         """This vocabulary with the words that ``newer`` has beside it appended; earlier features keep their numbers.
 
