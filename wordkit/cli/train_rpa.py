@@ -55,8 +55,9 @@ def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
 )
 @click.option("--algorithm", type=click.Choice(["rpa", "pa", "pa-onehot"]), default="rpa",
               help="Learn the vectors (rpa), keep them (pa), or use none (pa-onehot).")  # fmt: skip
-@click.option("--update", type=click.Choice(["coordinate", "printed", "joint"]), default="coordinate",
-              help="Solve each block exactly, step as Algorithm 1 is printed, or take the joint optimum.")  # fmt: skip
+@click.option("--update", type=click.Choice(["coordinate", "embedding-first", "printed", "joint"]), default="coordinate",
+              help="Solve each block exactly, weights or embedding first, step as Algorithm 1 is printed, or take the "
+                   "joint optimum.")  # fmt: skip
 @click.option("--C", "C", type=options.positive, show_default="0.01 for rpa, 1 for pa and pa-onehot",
               help="Aggressiveness of a step.")  # fmt: skip
 @click.option("--lam", type=options.positive, default=0.001, help="Cost of moving the vectors.")

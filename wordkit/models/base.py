@@ -106,7 +106,7 @@ def as_rows(X: Any, n_features: int | None = None, owner: str = "model") -> scip
     if not np.isfinite(rows.data).all():
         raise ValueError("Input X contains NaN or infinity.")
     if not rows.has_canonical_format:
-        rows = rows.copy()  # the arrays may be the caller's
+        rows = rows.copy()  # the arrays are the caller's, and other threads may be reading them
         rows.sum_duplicates()
     return rows
 

@@ -19,7 +19,7 @@ from wordkit.models.rpa_weights import Matrix, Weights
 from wordkit.monitor import Monitor
 
 ALGORITHMS = ("rpa", "pa", "pa-onehot")
-UPDATES = ("coordinate", "printed", "joint")
+UPDATES = ("coordinate", "embedding-first", "printed", "joint")
 EMBEDDINGS = ("per-class", "shared")
 NORMALIZATIONS = ("document", "input", "none")
 CLASS_WEIGHTS = ("balanced", "none")
@@ -35,8 +35,9 @@ class RPAClassifier(Estimator):
         algorithm: ``rpa`` learns the embedding, ``pa`` keeps it, ``pa-onehot`` has none (Phi is the identity).
         dim: length k of random vectors, uniform(-1, 1); ``vectors`` decides where they are given.
         vectors: initial embedding, float array of shape (features, k), or None.
-        update: ``coordinate`` solves each block exactly around the example's start, ``printed`` steps from the current iterate
-            as Algorithm 1 is printed, ``joint`` takes the optimum of problem (5).
+        update: ``coordinate`` solves each block exactly around the example's start, w first; ``embedding-first`` does the same in
+            the other order; ``printed`` steps from the current iterate as Algorithm 1 is printed, ``joint`` takes the optimum of
+            problem (5).
         C: aggressiveness; None for DEFAULT_C of the algorithm. lam: cost of moving the embedding (lambda of the paper).
         epochs: passes over the data. inner_iterations: most alternations an example (1: stochastic RPA).
         class_weight: ``balanced`` multiplies C by n/(2 n+) on positive and n/(2 n-) on negative examples.
