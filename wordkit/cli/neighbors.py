@@ -66,8 +66,8 @@ def command(
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
     queries = list(words) or read_word_list("-", tally)
-    source = Input(vec, digest=True)
-    names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally)
+    with Input(vec, digest=True) as source:
+        names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally)
     row_of = {name: row for row, name in enumerate(names)}
     known = []
     for word in queries:
