@@ -8,11 +8,14 @@ other queries.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from wordkit.errors import DataError, WordkitError
 from wordkit.parallel import map_blocks
+from wordkit.tally import Tally
 
 SIMILARITIES = ("cosine", "dot", "euclidean", "bhattacharyya")
 QUERY_BLOCK, ROW_BLOCK = 128, 2048
@@ -242,3 +245,63 @@ def _search(
         order = np.lexsort((found, -exact))[:top]
         rows[i, : len(order)], scores[i, : len(order)] = found[order], exact[order]
     return rows, scores
+
+
+class WordNeighbors(NamedTuple):
+    """Result of :func:`neighbors_of_words`.
+
+    Attributes:
+        lists: (query, [(word, score), ...]) of each query that has a finite vector, in their order.
+        zero_vectors: how many vectors are zero.
+    """
+
+    lists: list[tuple[str, list[tuple[str, float]]]]
+    zero_vectors: int
+
+
+def neighbors_of_words(
+    queries: Sequence[str],
+    words: Sequence[str],
+    vectors: np.ndarray,
+    *,
+    top: int,
+    similarity: str,
+    threads: int,
+    source: str,
+    tally: Tally,
+) -> WordNeighbors:
+    """The nearest words of words; arguments as for :func:`nearest_neighbors`.
+
+    Args:
+        queries: words; those without a finite vector are counted and passed over.
+        words: one a row of ``vectors``.
+        source: name of the vector file, for what the tally is told.
+
+    Raises:
+        WordkitError: vectors that the similarity is not defined for.
+    """
+    row_of = {word: row for row, word in enumerate(words)}
+    known = []
+    for query in queries:
+        if query not in row_of:
+            tally.warn("unknown word", DataError(source, None, f"the word {query!r} is not there"))
+        elif not np.isfinite(vectors[row_of[query]]).all():
+            fault = DataError(source, None, f"the vector of {query!r} is not finite")
+            tally.warn("query with nan or inf", fault)
+        else:
+            known.append(query)
+    if not known:
+        return WordNeighbors([], 0)
+    rows = np.array([row_of[query] for query in known])
+    try:
+        found = nearest_neighbors(rows, vectors, top=top, similarity=similarity, threads=threads)
+    except ValueError as error:
+        raise WordkitError(f"{source}: {error}") from None
+    if found.zero_vectors and similarity == "cosine":
+        fault = DataError(source, None, "cosine with a zero vector is 0")
+        tally.warn("zero vector", fault, found.zero_vectors)
+    lists = [
+        (query, [(words[row], float(score)) for row, score in zip(near, scores, strict=True) if row >= 0])
+        for query, near, scores in zip(known, found.rows.tolist(), found.scores, strict=True)
+    ]
+    return WordNeighbors(lists, found.zero_vectors)
