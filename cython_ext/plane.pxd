@@ -12,6 +12,7 @@ cdef enum:
     COORDINATE = 1
     PRINTED = 2
     JOINT = 3
+    EMBEDDING_FIRST = 4
 
 cdef enum:
     MOST_ROOT_STEPS = 100
@@ -95,29 +96,40 @@ cdef inline double objective(const Example* e, const Plane* g, double lam) noexc
     return 0.5 * moved + 0.5 * lam * e.s * (g.u1 * g.u1 + g.u2 * g.u2) + e.C * loss * loss
 
 
+cdef inline void move_weights(const Example* e, Plane* g, double soft) noexcept nogil:
+    """Equation (11) at the iterate's w and o, with its Phi in the place of Phi_t."""
+    cdef double z1 = g.c + e.s * g.u1, z2 = g.d + e.s * g.u2
+    cdef double tau = e.y * hinge(margin(e, g, z1, z2)) / (z1 * z1 + z2 * z2 + e.so + soft)
+    g.w1 += tau * z1
+    g.w2 += tau * z2
+    g.beta += tau
+
+
+cdef inline void move_embedding(const Example* e, Plane* g, double soft) noexcept nogil:
+    """Equation (12) at the iterate's Phi, with its w in the place of w_t; soft is lam/2C."""
+    cdef double loss = hinge(margin(e, g, g.c + e.s * g.u1, g.d + e.s * g.u2))
+    cdef double tau = e.y * loss / ((g.w1 * g.w1 + g.w2 * g.w2) * e.s + soft)
+    g.u1 += tau * g.w1
+    g.u2 += tau * g.w2
+
+
 cdef inline int alternate(const Example* e, Plane* g, double lam, int update, int iterations) noexcept nogil:
     """The inner loop: w and o given Phi, Phi given w and o, until the objective rests. Returns the iterations run."""
-    cdef double z1, z2, tau, value, previous = -1, soft = 0.5 / e.C
+    cdef double value, previous = -1, soft = 0.5 / e.C
     cdef int n
     for n in range(iterations):
-        z1 = g.c + e.s * g.u1
-        z2 = g.d + e.s * g.u2
+        if update == EMBEDDING_FIRST:
+            g.u1, g.u2 = 0, 0
+            move_embedding(e, g, lam * soft)
         if update != PRINTED:
             g.w1, g.w2, g.beta = g.a, 0, 0
-        # Equation (11) with Phi^n in the place of Phi_t.
-        tau = e.y * hinge(margin(e, g, z1, z2)) / (z1 * z1 + z2 * z2 + e.so + soft)
-        g.w1 += tau * z1
-        g.w2 += tau * z2
-        g.beta += tau
+        move_weights(e, g, soft)
         if update == FIXED:
             return 1
         if update == COORDINATE:
-            z1, z2 = g.c, g.d
             g.u1, g.u2 = 0, 0
-        # Equation (12) with w^(n+1).
-        tau = e.y * hinge(margin(e, g, z1, z2)) / ((g.w1 * g.w1 + g.w2 * g.w2) * e.s + lam * soft)
-        g.u1 += tau * g.w1
-        g.u2 += tau * g.w2
+        if update != EMBEDDING_FIRST:
+            move_embedding(e, g, lam * soft)
         value = objective(e, g, lam)
         if fabs(value - previous) <= WK_TOLERANCE * value:
             return n + 1

@@ -10,7 +10,9 @@ example O(k nnz(x)).
 Phi is stored word-major (p x k): a word's vector is one row.
 
 Updates of the embedding: FIXED (Phi stays: plain PA-II), COORDINATE (each block is solved exactly around w_t, Phi_t),
-PRINTED (each inner step starts from the current iterate, as Algorithm 1 is printed), JOINT (the optimum of (5) itself).
+PRINTED (each inner step starts from the current iterate, as Algorithm 1 is printed), JOINT (the optimum of (5) itself),
+EMBEDDING_FIRST (COORDINATE, but the embedding moves before w). With a large C the block that moves first takes nearly all
+of the loss: w first is then hardly more than PA on the initial vectors, the embedding first a one-hot PA added to them.
 With averaging, beside the weights stands the sum of every change times the number of documents before it; weights minus
 that sum over the number of all documents are the mean of the weights after each document (Collins' averaged perceptron).
 Normalizations divide x by |Phi_t x| (DOCUMENT; the one-hot part by |x|), by |x| (INPUT) or not at all (NONE).
@@ -19,7 +21,7 @@ Normalizations divide x by |Phi_t x| (DOCUMENT; the one-hot part by |x|), by |x|
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from plane cimport COORDINATE, FIXED, JOINT, PRINTED, Change, Example, solve
+from plane cimport COORDINATE, EMBEDDING_FIRST, FIXED, JOINT, PRINTED, Change, Example, solve
 from rows cimport combine, combine_d, dots, dots_d, gather_rows, gather_rows_d, scatter_rows, scatter_rows_d
 
 cdef enum:
@@ -27,7 +29,9 @@ cdef enum:
     INPUT = 1
     DOCUMENT = 2
 
-UPDATES = {"fixed": FIXED, "coordinate": COORDINATE, "printed": PRINTED, "joint": JOINT}
+UPDATES = {
+    "fixed": FIXED, "coordinate": COORDINATE, "printed": PRINTED, "joint": JOINT, "embedding-first": EMBEDDING_FIRST,
+}
 NORMALIZATIONS = {"none": NONE, "input": INPUT, "document": DOCUMENT}
 
 ctypedef fused real:

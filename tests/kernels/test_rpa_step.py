@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from tests.reference import rpa as twin
 from wordkit._kernels import rpa_step
 
-UPDATES = ["fixed", "coordinate", "printed"]
+UPDATES = ["fixed", "coordinate", "printed", "embedding-first"]
 
 
 def csr(X, dtype):

@@ -19,6 +19,12 @@ def objective(w, o, Phi, w0, o0, Phi0, x, xo, y, C, lam):
     )
 
 
+def moved_embedding(w, o, Phi, x, xo, y, C, lam):
+    """Equation (12)."""
+    tau = hinge(w, o, Phi, x, xo, y) / (w @ w * (x @ x) + lam / (2 * C))
+    return Phi + tau * y * np.outer(w, x)
+
+
 def step(w0, o0, Phi0, x, xo, y, C, lam, update, iterations, tolerance=1e-8):
     """(w, o, Phi) after one example. Phi is k x p; x is the embedded part's input, xo the one-hot part's."""
     w, o, Phi = w0.copy(), o0.copy(), Phi0.copy()
@@ -26,17 +32,17 @@ def step(w0, o0, Phi0, x, xo, y, C, lam, update, iterations, tolerance=1e-8):
     if hinge(w, o, Phi, x, xo, y) == 0:
         return w, o, Phi
     for _ in range(iterations):
-        z = Phi @ x
+        if update == "embedding-first":
+            Phi = moved_embedding(w, o, Phi0, x, xo, y, C, lam)
         if update != "printed":
             w, o = w0, o0
+        z = Phi @ x
         tau = hinge(w, o, Phi, x, xo, y) / (z @ z + xo @ xo + 1 / (2 * C))
         w, o = w + tau * y * z, o + tau * y * xo
         if update == "fixed":
             return w, o, Phi
-        if update == "coordinate":
-            Phi = Phi0
-        tau = hinge(w, o, Phi, x, xo, y) / (w @ w * (x @ x) + lam / (2 * C))
-        Phi = Phi + tau * y * np.outer(w, x)
+        if update != "embedding-first":
+            Phi = moved_embedding(w, o, Phi0 if update == "coordinate" else Phi, x, xo, y, C, lam)
         value = objective(w, o, Phi, w0, o0, Phi0, x, xo, y, C, lam)
         if previous is not None and abs(value - previous) <= tolerance * value:
             break

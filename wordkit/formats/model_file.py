@@ -7,9 +7,12 @@ adds the command, its parameters, seed, signature and inputs. Equal models give 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -23,6 +26,11 @@ from wordkit.formats.opening import Input, open_output, seekable
 
 FORMAT, FORMAT_VERSION = "wordkit-model", 1
 _EXPECTED = "a wordkit model file"
+# What zipfile and NumPy raise where bytes have changed; RuntimeError is for members that seem to be encrypted.
+_DAMAGE = (
+    ValueError, KeyError, EOFError, OSError, RuntimeError, OverflowError, SyntaxError, tokenize.TokenError, struct.error,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 def pack_words(words: list[str]) -> np.ndarray:
@@ -82,16 +90,12 @@ def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Any]]:
                 if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive.files:
                     raise ValueError("no header")
                 yield source.name, archive
-        except (
-            ValueError,
-            zipfile.BadZipFile,
-            KeyError,
-            EOFError,
-            OSError,
-            NotImplementedError,
-            zlib.error,
-        ) as error:
-            if isinstance(error, OSError) and error.errno is not None:
+        except _DAMAGE as error:
+            if isinstance(error, OSError) and error.errno not in (
+                None,
+                errno.EINVAL,
+            ):  # EINVAL: a place before the start
+                raise
                 raise
             raise DataError(source.name, None, "is not a model file, or is damaged", _EXPECTED) from None
 

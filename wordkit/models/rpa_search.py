@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from wordkit.errors import Interrupted
+from wordkit.models.base import as_rows
 from wordkit.models.cross_validation import grid_points
 from wordkit.models.rpa import RPAClassifier
 from wordkit.monitor import Monitor
@@ -72,7 +73,9 @@ def search(
         grid: values of ``C``, ``lam`` and ``epochs``; ``lam`` counts once where nothing is re-embedded.
     """
     monitor = monitor or Monitor()
-    grid = {name: tuple(grid.get(name, (getattr(model, name),))) for name in ("C", "lam", "epochs")}
+    rows = as_rows(rows)  # in order once, so that no fit has to put its part in order
+    defaults = {"C": model.C_, "lam": model.lam, "epochs": model.epochs}
+    grid = {name: tuple(grid.get(name, (value,))) for name, value in defaults.items()}
     if model.algorithm != "rpa":
         grid["lam"] = grid["lam"][:1]
     epochs = sorted({int(n) for n in grid.pop("epochs")})
