@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -100,12 +101,11 @@ def test_u063_continued_model_is_resumed(folder):
 
 def test_u063_two_epochs_and_two_are_four(folder):
     command = ("train-rpa", DATA, "--dim", "5", "--average")
-    succeeds(run_wordkit(folder, *command, "--epochs", "2", "-o", "two"))
-    succeeds(
-        run_wordkit(
-            folder, "train-rpa", DATA, "--resume", "two", "--epochs", "4", "-o", "resumed", "--threads", "2"
-        )
-    )
+    succeeds(run_wordkit(folder, *command, "--epochs", "2", "-o", "two", "--log", "log"))
+    more = ("--resume", "two", "--epochs", "4", "--threads", "2", "--log", "log")
+    succeeds(run_wordkit(folder, "train-rpa", DATA, *more, "-o", "resumed"))
+    epochs = [json.loads(line)["epoch"] for line in (folder / "log").read_text().splitlines()]
+    assert epochs == [1, 2, 3, 4]
     succeeds(run_wordkit(folder, *command, "--epochs", "4", "-o", "four", "--threads", "1"))
     assert (folder / "resumed").read_bytes() == (folder / "four").read_bytes()
 

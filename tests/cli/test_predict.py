@@ -259,12 +259,13 @@ def test_u090_lines_and_details(inside, questions, folder):
 
 
 def test_u046_labels_never_seen(inside, questions, folder):
-    (folder / "x").write_text("__label__weather what\n__label__rain where is\n__label__entity zzz\n")
+    (folder / "x").write_text("__label__weather what\n\n__label__rain where is\n__label__entity zzz\n")
     run = inside("evaluate", "classification", questions, "x", "--json")
     result = json.loads(succeeds(run))
     assert result["total"] == 3 and result["covered"] == 2 and result["accuracy"] <= 1 / 3
     assert result["unseen_labels"] == ["rain", "weather"]
     assert "labels that the model has not seen: rain, weather" in run.stderr.decode()
+    assert "x: 1 blank lines passed over" in run.stderr.decode()
 
 
 def test_u044_evaluation_without_labels(inside, questions, folder, samples):

@@ -268,6 +268,18 @@ def test_u061_dimension_is_the_vectors(inside, small, samples, tmp_path):
     fails(inside("train-rpa", small, "-o", "m", "--vectors", small), "small.txt")
 
 
+def test_u068_embeddings_that_cannot_fit_are_told_before_the_training(inside, small, tmp_path):
+    run = inside("train-rpa", small, "-o", "m", "--dim", "1000000000")
+    fails(run, "6 labels x ", " x 1000000000 dimensions take ", "use --embedding shared, a smaller --dim")
+    assert os.listdir(tmp_path) == []
+
+
+def test_outputs_that_are_not_kept(inside, small, tmp_path):
+    null = ("-o", "/dev/null", "--vectors-out", "/dev/null", "--log", "/dev/null")
+    succeeds(inside("train-rpa", small, *QUICK, *null))
+    assert os.listdir(tmp_path) == []
+
+
 def test_no_words_no_vectors_is_told_before_the_training(inside, small, samples, tmp_path):
     run = inside("train-rpa", small, "-o", "m", "--algorithm", "pa-onehot", "--vectors-out", "v")
     fails(run, "v: --algorithm pa-onehot has no word vectors")

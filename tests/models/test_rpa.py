@@ -112,6 +112,17 @@ def test_u062_chunks_do_not_change_a_bit(monkeypatch):
     assert state_bytes(fitted(average=True)) == whole
 
 
+def test_every_epoch_has_an_order_of_its_own():
+    classifier = fitted()
+    orders = []
+    for classifier.n_iter_ in range(3):
+        orders.append(classifier._order(50).tolist())
+    assert len({tuple(order) for order in orders}) == 3 and all(
+        sorted(order) == list(range(50)) for order in orders
+    )
+    assert classifier.set_params(shuffle=False)._order(5).tolist() == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e39])
 def test_what_is_not_finite_is_refused(bad):
     X, y = data()

@@ -56,8 +56,8 @@ def command(
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
     queries = words or read_word_list("-", tally)
-    source = Input(vec, digest=True)
-    names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally)
+    with Input(vec, digest=True) as source:
+        names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally)
     found = neighbors_of_words(
         queries, names, vectors, top=top, similarity=similarity, threads=threads,
         source=source.name, tally=tally,

@@ -116,7 +116,13 @@ def distinct_outputs(*paths: str | None) -> None:
     from wordkit.formats.opening import check_output
 
     given = [path for path in paths if path is not None]
-    if len({os.path.realpath(path) if path != "-" else path for path in given}) < len(given):
+    # Two results may go to /dev/null, or into one pipe.
+    files = [
+        os.path.realpath(path)
+        for path in given
+        if path == "-" or not os.path.exists(path) or os.path.isfile(path)
+    ]
+    if len(set(files)) < len(files):
         raise click.UsageError("two outputs have the same path")
     for path in given:
         check_output(path)

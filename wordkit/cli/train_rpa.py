@@ -137,7 +137,8 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
     for note in run.read(train):
         message(note)
     report_tally(tally)
-    log = contextlib.nullcontext() if given["log"] is None else open(given["log"], "w", encoding="utf-8")  # noqa: SIM115
+    mode = "a" if given["resume"] else "w"  # a resumed run has the epochs before it in its log
+    log = contextlib.nullcontext() if given["log"] is None else open(given["log"], mode, encoding="utf-8")  # noqa: SIM115
     with log as stream:
         monitor = ProgressMonitor("train-rpa", log=stream, decorate=run.held_out_metrics)
         try:

@@ -22,7 +22,7 @@ import numpy as np
 
 from wordkit import __version__
 from wordkit.errors import DataError, WordkitError
-from wordkit.formats.opening import Input, open_output, seekable
+from wordkit.formats.opening import Input, open_output, opened, seekable
 
 FORMAT, FORMAT_VERSION = "wordkit-model", 1
 _EXPECTED = "a wordkit model file"
@@ -84,7 +84,7 @@ class _Forward(io.RawIOBase):
 
 @contextlib.contextmanager
 def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Any]]:
-    with path if isinstance(path, Input) else Input(path) as source:
+    with opened(path) as source:
         try:
             with np.load(seekable(source), allow_pickle=False) as archive:
                 if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive.files:

@@ -150,6 +150,16 @@ class Input:
         self.close()
 
 
+@contextlib.contextmanager
+def opened(path: str | os.PathLike[str] | Input) -> Iterator[Input]:
+    """The input at a path, closed at the end; an open one passes through and stays the caller's."""
+    if isinstance(path, Input):
+        yield path
+    else:
+        with Input(path) as source:
+            yield source
+
+
 def line_blocks(source: Input, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines: ``(number of the first line, bytes)``.
 

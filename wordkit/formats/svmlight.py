@@ -10,7 +10,6 @@ result with the model and pass it when reading files for that model; stored indi
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,7 @@ from wordkit._kernels import format_floats
 from wordkit._kernels import parse_svmlight as kernel
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.number_rows import write_rows
-from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, text_blocks
+from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, opened, text_blocks
 from wordkit.tally import Tally
 
 MAX_INDEX = 2**31 - 1
@@ -141,15 +140,6 @@ def _within(piece: SvmlightData, width: int, name: str, tally: Tally) -> Svmligh
     return piece
 
 
-@contextlib.contextmanager
-def _opened(path: str | os.PathLike[str] | Input) -> Iterator[Input]:
-    if isinstance(path, Input):
-        yield path
-    else:
-        with Input(path) as source:
-            yield source
-
-
 def iter_svmlight(
     path: str | os.PathLike[str] | Input,
     *,
@@ -177,7 +167,7 @@ def iter_svmlight(
     state = np.zeros(kernel.STATE_SIZE, np.int64)
     state[kernel.QID] = -1
     total = 0
-    with _opened(path) as source:
+    with opened(path) as source:
         for line, block in text_blocks(source, tally, block_bytes):
             if not block.endswith(b"\n"):
                 block += b"\n"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -93,7 +95,20 @@ class Run:
             self._check_vectors_out(self.options["vectors_out"])
         if self.options["dev"]:
             self.dev = self.model.features.read([self.options["dev"]], self.tally)
+        self._check_memory(len(labels))
         return [summary, *self.data.notes, *notes]
+
+    def _check_memory(self, labels: int) -> None:
+        """Tell before the training that the embeddings, one a label, cannot fit: the system would kill the run."""
+        classifier, features = self.model.classifier, self.model.features.n_features
+        if self.earlier or classifier.algorithm != "rpa" or classifier.embedding != "per-class":
+            return
+        size = 4 * labels * features * classifier.dim * (2 if classifier.average else 1)
+        if size > _memory():
+            raise WordkitError(
+                f"{labels} labels x {features} features x {classifier.dim} dimensions take {size / 2**30:.0f} GiB, more than "
+                "this machine has; use --embedding shared, a smaller --dim or a larger --min-count"
+            )
 
     def _check_vectors_out(self, path: str) -> None:
         """Tell before the training that there will be no vectors to write."""
@@ -317,6 +332,14 @@ class Run:
             total=len(self.data.labels),
             details={"grid": [_as_dict(point) for point in self.points]} if self.points else {},
         )
+
+
+def _memory() -> float:
+    """Bytes of this machine's memory."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return math.inf
 
 
 def _as_dict(point: GridPoint) -> dict[str, Any]:
