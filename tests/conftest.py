@@ -16,6 +16,11 @@ SAMPLES = ROOT / "data_samples"
 REAL_DATA = Path(os.environ.get("DATA") or ROOT.parent / "shared" / "data")
 
 
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a process that is to find this wordkit, with its streams buffered as users have them."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "", **more}
+
+
 def pytest_collection_modifyitems(items):
     if not REAL_DATA.is_dir():
         for item in items:
@@ -45,7 +50,7 @@ def wordkit(tmp_path):
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             cwd=cwd or tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
+            env=environment(**(env or {})),
             timeout=timeout,
         )
 

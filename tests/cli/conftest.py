@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import environment
 
 
 def run_wordkit(folder, *args, **kwargs) -> subprocess.CompletedProcess:
@@ -25,11 +24,6 @@ def start(folder, *args, env: dict | None = None, **kwargs) -> subprocess.Popen:
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **kwargs}
     command = [sys.executable, "-m", "wordkit", *map(str, args)]
     return subprocess.Popen(command, cwd=folder, env=environment(**(env or {})), **pipes)
-
-
-def environment(**more: str) -> dict[str, str]:
-    """The environment of a process that is to find this wordkit."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
 def fails(run, *parts: str, code: int = 1) -> str:

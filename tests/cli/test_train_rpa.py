@@ -11,7 +11,8 @@ import sys
 
 import pytest
 
-from tests.cli.conftest import environment, fails, run_wordkit, succeeds
+from tests.cli.conftest import fails, run_wordkit, succeeds
+from tests.conftest import environment
 from wordkit.formats.model_file import read_header, read_model
 from wordkit.formats.vectors import read_vectors
 from wordkit.models import TextClassifier
