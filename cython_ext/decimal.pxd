@@ -92,6 +92,7 @@ cdef inline const uint8_t* decimal_float32(
     cdef uint64_t m = 0, part
     cdef int64_t e = 0, power = 0
     cdef Py_ssize_t digits
+    cdef double v
     if negative or p[0] == 43:
         p += 1
     start = p
@@ -130,10 +131,11 @@ cdef inline const uint8_t* decimal_float32(
             return p
         e += -power if minus else power
     if m < <uint64_t>9007199254740992 and -22 <= e <= 22:
-        out[0] = <float>(<double>m / wordkit_powers[-e] if e < 0 else <double>m * wordkit_powers[e])
+        v = <double>m / wordkit_powers[-e] if e < 0 else <double>m * wordkit_powers[e]
+        out[0] = <float>(-v if negative else v)
         status[0] = NUMBER
-    else:
-        status[0] = nearly(m, e, out)
+        return p
+    status[0] = nearly(m, e, out)
     if negative:
         out[0] = -out[0]
     return p

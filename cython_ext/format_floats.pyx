@@ -1,4 +1,4 @@
-"""Rows of float32 vectors to bytes: shortest decimal text, and word2vec's binary rows.
+"""Rows of float32 to bytes: shortest decimal text of vectors and of svmlight features, and word2vec's binary rows.
 
 Text. A number becomes the shortest decimal that ``parse_floats`` reads back as the same float32, laid out as Python's ``repr``
 does: positional for 1e-4 <= |x| < 1e16 (``0.1``, ``2.0``), else scientific (``1e-05``), always with a point, never by locale.
@@ -8,22 +8,24 @@ With x = m * 10**(e - n + 1) and m of n digits:
 * else seven, eight or nine digits are the shortest that does, and nine always suffice (Steele and White 1990).
 
 Reading back is the reader's own exact operation (m and the power of ten are exact doubles), hence the limit to powers up to
-10**22; a row with a number beyond it is left to the caller.
+10**22; a row with a number beyond it is left to the caller. Features (``index:value``) leave out a final ``.0``.
 
 Binary. ``word SPACE``, the floats as they lie in memory, ``LF``.
 
-Shapes: ``rows`` (n, dim) float32; ``words`` the n words, a line feed after each; ``out`` bytes, filled in place.
+Shapes: ``rows`` (n, dim) float32, or sparse rows as in ``csr_array``; ``words`` or ``heads`` what each of the n rows begins
+with, a line feed after each; ``out`` bytes, filled in place.
 """
 
 from libc.math cimport fabs, frexp, isinf, isnan, signbit
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy
 
 cdef enum:
     MAX_EXACT = 22
     NUMBER_BYTES = 21  # the longest: a sign, sixteen digits, ".0" or an exponent, and the space
+    FEATURE_BYTES = 32  # ten digits of an index and the colon before it
 
-LONGEST_NUMBER = NUMBER_BYTES
+LONGEST_NUMBER, LONGEST_FEATURE = NUMBER_BYTES, FEATURE_BYTES
 
 cdef double[MAX_EXACT + 1] POWERS
 for _k in range(MAX_EXACT + 1):
@@ -168,6 +170,67 @@ def format_rows(const float[:, ::1] rows, Py_ssize_t first, const uint8_t[::1] w
                 if length < 0:
                     break
                 used += length + 1
+            if length < 0:
+                used = start
+                break
+            out[used] = 10
+            used += 1
+            at += size + 1
+            row += 1
+    return row, at, used
+
+
+cdef Py_ssize_t write_feature(uint8_t* out, uint64_t index, float x) noexcept nogil:
+    """`` index:value`` at ``out``. Returns its length, or -1 if x is outside the exact range."""
+    cdef uint8_t[20] digits
+    cdef int i = 20
+    cdef Py_ssize_t used, length
+    out[0] = 32
+    while i == 20 or index:
+        i -= 1
+        digits[i] = <uint8_t>(48 + index % 10)
+        index //= 10
+    used = 21 - i
+    memcpy(out + 1, &digits[i], 20 - i)
+    out[used] = 58
+    length = write_number(out + used + 1, x)
+    if length < 0:
+        return -1
+    used += 1 + length
+    return used - 2 if length > 2 and out[used - 1] == 48 and out[used - 2] == 46 else used
+
+
+def format_features(
+    const float[::1] values, const int32_t[::1] indices, const int64_t[::1] indptr, int base, Py_ssize_t first,
+    const uint8_t[::1] heads, Py_ssize_t at, uint8_t[::1] out
+):
+    """Write lines ``head index:value ... LF``, indices from ``base`` on; result and stops as for :func:`format_rows`."""
+    cdef Py_ssize_t n = indptr.shape[0] - 1, row = first, used = 0, start, size, j, length
+    cdef const uint8_t* feed
+    if first < 0 or first > n or at < 0 or at > heads.shape[0] or base not in (0, 1):
+        raise ValueError("first or at is out of range, or base is neither 0 nor 1")
+    for j in range(n):
+        if indptr[j] > indptr[j + 1]:
+            raise ValueError("indptr does not ascend")
+    if indptr[0] < 0 or indptr[n] > min(values.shape[0], indices.shape[0]):
+        raise ValueError("indptr points outside of the values")
+    with nogil:
+        while row < n and at < heads.shape[0]:
+            feed = <const uint8_t*>memchr(&heads[at], 10, heads.shape[0] - at)
+            if feed == NULL:
+                break
+            size = feed - &heads[at]
+            if out.shape[0] - used < size + (indptr[row + 1] - indptr[row]) * FEATURE_BYTES + 1:
+                break
+            start = used
+            memcpy(&out[used], &heads[at], size)
+            used += size
+            length = 0
+            for j in range(indptr[row], indptr[row + 1]):
+                length = write_feature(&out[used], <uint64_t><uint32_t>indices[j] + base, values[j])
+                if length < 0:
+                    break
+                used += length
             if length < 0:
                 used = start
                 break

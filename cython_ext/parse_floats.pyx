@@ -2,12 +2,8 @@
 
 Text. A row is ``word SEP number SEP+ number ... [SEP | CR]* LF`` with SEP a space or a tab: the last ``dim`` fields are the
 numbers, everything before the one separator in front of them is the word, which may therefore hold spaces. A number is
-``[+-] digits [. digits] [e [+-] digits]``, ``nan``, ``inf`` or ``infinity``, and becomes what ``numpy.float32(float(text))``
-gives, bit for bit:
-
-* mantissa m < 2**53 and |e| <= 22: m and 10**|e| are exact doubles, so one operation rounds correctly (Clinger 1990);
-* else a double v with relative error below 2**-50; where v(1 - 2**-50) and v(1 + 2**-50) round to the same float, that is it;
-* else the field is listed as undecided, and the caller asks Python. (Never ``strtod``: it follows the locale.)
+a decimal as in ``decimal.pxd``, ``nan``, ``inf`` or ``infinity``, and becomes what ``numpy.float32(float(text))`` gives, bit
+for bit; where the decimal is unsure, the field is listed as undecided, and the caller asks Python.
 
 Binary. A row is ``LF* word SPACE`` and ``dim`` little-endian floats; it is copied, not interpreted.
 
@@ -16,8 +12,10 @@ the last) are filled in place. Nothing is allocated; every door checks its sizes
 """
 
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memchr, memcpy
+
+from decimal cimport NOT_A_NUMBER, NUMBER, decimal_float32
 
 DONE, FULL, BAD_ROW, UNDECIDED_FULL = range(4)
 
@@ -26,14 +24,6 @@ cdef enum:
     _FULL = 1
     _BAD_ROW = 2
     _UNDECIDED_FULL = 3
-    NUMBER = 0
-    UNDECIDED = 1
-    NOT_A_NUMBER = 2
-    MAX_POWER = 308
-
-cdef double[309] POWERS
-for _k in range(MAX_POWER + 1):
-    POWERS[_k] = float(f"1e{_k}")  # Python's float() rounds correctly; products of tens would not
 
 
 cdef inline bint is_separator(uint8_t c) noexcept nogil:
@@ -42,19 +32,6 @@ cdef inline bint is_separator(uint8_t c) noexcept nogil:
 
 cdef inline bint ends_field(uint8_t c) noexcept nogil:
     return c == 32 or c == 9 or c == 10 or c == 13
-
-
-cdef inline bint eight_digits(const uint8_t* p, uint64_t* value) noexcept nogil:
-    """Eight ASCII digits at once, by arithmetic on the bytes of one word (little-endian; Lemire 2018)."""
-    cdef uint64_t v
-    memcpy(&v, p, 8)
-    if ((v & <uint64_t>0xF0F0F0F0F0F0F0F0) != <uint64_t>0x3030303030303030
-            or ((v + <uint64_t>0x0606060606060606) & <uint64_t>0xF0F0F0F0F0F0F0F0) != <uint64_t>0x3030303030303030):
-        return False
-    v = (v & <uint64_t>0x0F0F0F0F0F0F0F0F) * 2561 >> 8
-    v = (v & <uint64_t>0x00FF00FF00FF00FF) * 6553601 >> 16
-    value[0] = (v & <uint64_t>0x0000FFFF0000FFFF) * <uint64_t>42949672960001 >> 32
-    return True
 
 
 cdef inline bint spells(const uint8_t* p, const char* lower, Py_ssize_t size) noexcept nogil:
@@ -66,117 +43,32 @@ cdef inline bint spells(const uint8_t* p, const char* lower, Py_ssize_t size) no
     return True
 
 
-cdef const uint8_t* name_of_value(const uint8_t* p, bint negative, float* out, int* kind) noexcept nogil:
-    """``nan``, ``inf`` or ``infinity`` at p."""
-    cdef const uint8_t* end = NULL
+cdef const uint8_t* name_of_value(const uint8_t* p, float* out, int* status) noexcept nogil:
+    """``nan``, ``inf`` or ``infinity``, perhaps signed, at p. Returns the first byte after it."""
+    cdef bint negative = p[0] == 45
+    if negative or p[0] == 43:
+        p += 1
+    status[0] = NUMBER
     if spells(p, b"nan", 3):
         out[0] = NAN
-        end = p + 3
-    elif spells(p, b"inf", 3):
+        return p + 3
+    if spells(p, b"inf", 3):
         out[0] = -INFINITY if negative else INFINITY
-        end = p + 8 if spells(p + 3, b"inity", 5) else p + 3
-    kind[0] = NUMBER if end != NULL and ends_field(end[0]) else NOT_A_NUMBER
-    return p if end == NULL else end
-
-
-cdef uint64_t first_digits(const uint8_t* p, Py_ssize_t digits, int64_t* exponent) noexcept nogil:
-    """The first 19 significant digits of a long mantissa; the exponent grows by the digits of the rest.
-
-    (What is cut off is below 1e-18 of the value, far inside the interval that ``rounded`` allows for.)
-    """
-    cdef uint64_t m = 0
-    cdef Py_ssize_t used = 0
-    while digits > 0:
-        if p[0] != 46:
-            if used < 19:
-                m = m * 10 + (p[0] - 48)
-                used += m != 0
-            else:
-                exponent[0] += 1
-            digits -= 1
-        p += 1
-    return m
-
-
-cdef inline int rounded(uint64_t m, int64_t e, bint negative, float* out) noexcept nogil:
-    """m * 10**e as float32 where one double operation cannot be trusted to be exact."""
-    cdef double v, low, high
-    if m == 0 or e < -MAX_POWER:  # below 2e-290: zero in float32
-        v = 0.0
-    elif e > MAX_POWER:
-        v = INFINITY
-    elif e < 0:
-        v = <double>m / POWERS[-e]
-    else:
-        v = <double>m * POWERS[e]
-    if negative:
-        v = -v
-    low = v * (1.0 - 8.8817841970012523e-16)
-    high = v * (1.0 + 8.8817841970012523e-16)
-    out[0] = <float>low
-    return NUMBER if <float>low == <float>high else UNDECIDED
+        return p + 8 if spells(p + 3, b"inity", 5) else p + 3
+    status[0] = NOT_A_NUMBER
+    return p
 
 
 cdef inline const uint8_t* parse_number(
-    const uint8_t* p, const uint8_t* limit, float* out, int* kind
+    const uint8_t* p, const uint8_t* limit, float* out, int* status
 ) noexcept nogil:
     """One field at p, which a line feed before ``limit`` ends at the latest. Returns where the number ends."""
-    cdef bint negative = p[0] == 45
-    cdef bint minus
-    cdef const uint8_t* start
-    cdef const uint8_t* mark
-    cdef uint64_t m = 0, part
-    cdef int64_t e = 0, power = 0
-    cdef Py_ssize_t digits
-    cdef double v
-    if negative or p[0] == 43:
-        p += 1
-    start = p
-    while <uint8_t>(p[0] - 48) < 10:
-        m = m * 10 + (p[0] - 48)
-        p += 1
-    digits = p - start
-    if p[0] == 46:
-        p += 1
-        mark = p
-        while limit - p >= 8 and eight_digits(p, &part):
-            m = m * 100000000 + part
-            p += 8
-        while <uint8_t>(p[0] - 48) < 10:
-            m = m * 10 + (p[0] - 48)
-            p += 1
-        e = mark - p
-        digits -= e
-    if digits == 0:
-        return name_of_value(start, negative, out, kind)
-    if digits > 19:
-        m = first_digits(start, digits, &e)
-    if (p[0] | 0x20) == 101:
-        p += 1
-        minus = p[0] == 45
-        if minus or p[0] == 43:
-            p += 1
-        mark = p
-        while <uint8_t>(p[0] - 48) < 10:
-            if power < 100000000:
-                power = power * 10 + (p[0] - 48)
-            p += 1
-        if p == mark:
-            kind[0] = NOT_A_NUMBER
-            return p
-        e += -power if minus else power
-    if not ends_field(p[0]):
-        kind[0] = NOT_A_NUMBER
-        return p
-    if m < <uint64_t>9007199254740992 and -22 <= e <= 22:
-        v = <double>m / POWERS[-e] if e < 0 else <double>m * POWERS[e]
-        out[0] = <float>(-v if negative else v)
-        kind[0] = NUMBER
-    elif power >= 100000000:
-        kind[0] = UNDECIDED
-    else:
-        kind[0] = rounded(m, e, negative, out)
-    return p
+    cdef const uint8_t* end = decimal_float32(p, limit, out, status)
+    if status[0] == NOT_A_NUMBER:
+        end = name_of_value(p, out, status)
+    if not ends_field(end[0]):
+        status[0] = NOT_A_NUMBER
+    return end
 
 
 cdef Py_ssize_t numbers_from(
@@ -188,12 +80,12 @@ cdef Py_ssize_t numbers_from(
     cdef const uint8_t* limit = block + size
     cdef const uint8_t* start
     cdef Py_ssize_t j
-    cdef int kind
+    cdef int status
     for j in range(dim):
         start = p
-        p = parse_number(p, limit, out + j, &kind)
-        if kind != NUMBER:
-            if kind == NOT_A_NUMBER:
+        p = parse_number(p, limit, out + j, &status)
+        if status != NUMBER:
+            if status == NOT_A_NUMBER:
                 return -1
             undecided[n_undecided[0], 0] = row
             undecided[n_undecided[0], 1] = j

@@ -18,23 +18,15 @@ def row(task: str, ours: float, peer: float | None, unit: str, *, lower_is_bette
     print(f"{task}\t{ours:.4g}\t{'' if peer is None else f'{peer:.4g}'}\t{unit}\t{ratio}", flush=True)
 
 
-def cpu_seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Least processor time of some repetitions (other work on the machine does not count)."""
+def least_seconds(
+    work: Callable[[], object], repeats: int = 3, clock: Callable[[], float] = time.process_time
+) -> float:
+    """Least time of some repetitions: processor time (other work on the machine does not count), or by another clock."""
     best = float("inf")
     for _ in range(repeats):
-        started = time.process_time()
+        started = clock()
         work()
-        best = min(best, time.process_time() - started)
-    return best
-
-
-def wall_seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Least elapsed time of some repetitions."""
-    best = float("inf")
-    for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - started)
+        best = min(best, clock() - started)
     return best
 
 

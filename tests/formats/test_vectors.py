@@ -322,9 +322,9 @@ def test_digest_is_of_the_whole_file(tmp_path):
     for format, suffix in SUFFIX.items():
         path = tmp_path / f"v{suffix}"
         write_vectors(path, ["a", "b"], np.eye(2), format)
-        source = Input(path, digest=True)
-        read_vectors(source)
-        assert source.record()["bytes"] == path.stat().st_size
+        with Input(path, digest=True) as source:
+            read_vectors(source)
+            assert source.record()["bytes"] == path.stat().st_size
 
 
 # --- hypothesis ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Vector kernels against their twins: bits of every number, places of every word."""
+"""Kernels that read vectors against their twins: bits of every number, places of every word."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.reference import vector_text as twin
-from wordkit._kernels import format_floats, parse_floats
+from wordkit._kernels import parse_floats
 
 SETTINGS = settings(deadline=None, max_examples=150)
 
@@ -226,10 +226,6 @@ def test_doors_refuse_what_does_not_fit():
         parse_floats.pack_spans(b"abc", np.array([[0, 4]]), 1, np.empty(9, np.uint8))
     with pytest.raises(ValueError):
         parse_floats.pack_spans(b"abc", np.array([[0, 3]]), 1, np.empty(3, np.uint8))
-    with pytest.raises(ValueError):
-        format_floats.join_rows(out, np.frombuffer(b"a\n", np.uint8), np.empty(99, np.uint8))
-    with pytest.raises(ValueError):
-        format_floats.format_rows(out, 3, b"a\nb\n", 0, np.empty(99, np.uint8))
 
 
 def test_empty_and_read_only_inputs():
@@ -256,63 +252,3 @@ def test_binary_rows_equal_the_twin(data, dim, capacity):
     used = parse_floats.pack_spans(data, spans, n, packed)
     assert packed[:used].tobytes() == b"".join(word + b"\n" for word in words[:n])
     assert n == 0 or at == spans[n - 1, 1] + 1 + 4 * dim
-
-
-def formatted(values: np.ndarray) -> list[str]:
-    rows = np.ascontiguousarray(values, dtype=np.float32).reshape(-1, 1)
-    out = np.empty(len(rows) * 24, np.uint8)
-    row, at, used = format_floats.format_rows(rows, 0, b"w\n" * len(rows), 0, out)
-    assert (row, at) == (len(rows), 2 * len(rows))
-    return [line[2:] for line in out[:used].tobytes().decode().split("\n")[:-1]]
-
-
-def assert_shortest(values: np.ndarray) -> None:
-    for value, text in zip(values, formatted(values), strict=True):
-        assert text == repr(float(text))  # laid out as Python does
-        assert np.float32(float(text)).tobytes() == value.tobytes()
-        shortest = np.format_float_scientific(value, unique=True, trim="-").partition("e")[0]
-        mine = np.format_float_scientific(float(text), unique=True, trim="-").partition("e")[0]
-        assert len(mine) <= len(shortest)
-
-
-def test_text_is_shortest_and_reads_back():
-    random = np.random.default_rng(0)
-    bits = random.integers(0, 2**32, 6000, dtype=np.uint64).astype(np.uint32).view(np.float32)
-    assert_shortest(bits[(np.abs(bits) > 1e-13) & (np.abs(bits) < 1e21)])
-    assert_shortest(np.round(random.standard_normal(1000), 4).astype(np.float32))
-    powers = np.ldexp(np.float32(1), np.arange(-43, 70)).astype(np.float32)
-    tens = np.array([float(f"1e{e}") for e in range(-12, 21)], dtype=np.float32)
-    for edge in (powers, tens):
-        for values in (
-            edge,
-            np.nextafter(edge, np.float32(0)),
-            np.nextafter(edge, np.float32(np.inf)),
-            -edge,
-        ):
-            assert_shortest(values)
-
-
-def test_text_of_special_values_and_where_the_kernel_stops():
-    special = np.array([0, -0.0, np.nan, np.inf, -np.inf, 1, 100, 1e16, 1e-5, 123456790528], np.float32)
-    assert formatted(special) == [
-        "0.0",
-        "-0.0",
-        "nan",
-        "inf",
-        "-inf",
-        "1.0",
-        "100.0",
-        "1e+16",
-        "1e-05",
-        "123456790000.0",
-    ]
-    rows, out = np.array([[1, 2], [3, 1e-30], [4, 5]], np.float32), np.empty(200, np.uint8)
-    row, at, used = format_floats.format_rows(rows, 0, b"a\nbb\nc\n", 0, out)
-    assert (row, at, out[:used].tobytes()) == (1, 2, b"a 1.0 2.0\n")
-    assert format_floats.format_rows(rows, 0, b"a\nbb\nc\n", 0, out[:10]) == (0, 0, 0)
-    for value in (9e-14, -1.1e21, 1e-45, 3e38):
-        assert format_floats.format_rows(np.float32([[value]]), 0, b"a\n", 0, out) == (0, 0, 0)
-    used = format_floats.join_rows(rows, b"a\nbb\nc\n", out)
-    assert out[:used].tobytes() == b"".join(
-        w + b" " + r.tobytes() + b"\n" for w, r in zip([b"a", b"bb", b"c"], rows, strict=True)
-    )

@@ -79,7 +79,7 @@ class LazyGroup(click.Group):
     package="wordkit.cli",
     commands_in=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Example:  wordkit train-rpa data_samples/questions.train.txt -o questions.model",
+    epilog="\b\nExample:\n  wordkit train-rpa data_samples/questions.train.txt -o questions.model",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print more, and tracebacks of errors.")
@@ -117,7 +117,7 @@ def _say(text: str) -> None:
 
 
 def _drop_streams() -> None:
-    """After a closed pipe: let the interpreter's own flush at exit go nowhere instead of complaining."""
+    """After a closed pipe or a full disk: let the interpreter's own flush at exit go nowhere instead of complaining."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
 
@@ -182,12 +182,18 @@ def main() -> None:
     """Entry point of the ``wordkit`` script."""
     _blas_on_one_thread()
     signal.signal(signal.SIGTERM, _terminate)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: what would be said there goes nowhere
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # UTF-8 and plain line feeds under every locale
             stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     code = run()
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         _drop_streams()
+        if code == 0 and not isinstance(error, BrokenPipeError):
+            _say(f"error: standard output: {error.strerror or error}")
+            code = 1
     sys.exit(code)

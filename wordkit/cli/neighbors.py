@@ -30,17 +30,9 @@ from wordkit.cli.options import input_argument, json_option, policy_options, thr
 @threads_option
 @json_option
 def command(
-    vec: str,
-    words: tuple[str, ...],
-    top: int,
-    similarity: str,
-    from_format: str | None,
-    max_rows: int | None,
-    skip_invalid: bool,
-    strict: bool,
-    threads: int,
-    as_json: bool,
-) -> None:
+    vec: str, words: tuple[str, ...], top: int, similarity: str, from_format: str | None, max_rows: int | None,
+    skip_invalid: bool, strict: bool, threads: int, as_json: bool,
+) -> None:  # fmt: skip
     """List the nearest words of each WORD in vector file VEC; without WORD they are read from standard input,
     one a line.
 
@@ -50,11 +42,9 @@ def command(
     """
     import time
 
-    import numpy as np
-
     from wordkit.cli.report import message, print_json, print_lines, report_tally
-    from wordkit.errors import DataError, WordkitError
-    from wordkit.evaluation.neighbors import nearest_neighbors
+    from wordkit.errors import WordkitError
+    from wordkit.evaluation.neighbors import neighbors_of_words
     from wordkit.formats.opening import Input
     from wordkit.formats.vectors import read_vectors
     from wordkit.formats.word_list import read_word_list
@@ -65,53 +55,29 @@ def command(
         raise click.UsageError("standard input is the vector file, so the words must be arguments")
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
-    queries = list(words) or read_word_list("-", tally)
-    source = Input(vec, digest=True)
-    names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally)
-    row_of = {name: row for row, name in enumerate(names)}
-    known = []
-    for word in queries:
-        if word not in row_of:
-            tally.warn("unknown word", DataError(source.name, None, f"the word {word!r} is not there"))
-        elif not np.isfinite(vectors[row_of[word]]).all():
-            tally.warn(
-                "query with nan or inf", DataError(source.name, None, f"the vector of {word!r} is not finite")
-            )
-        else:
-            known.append(word)
-    if not known:
+    queries = words or read_word_list("-", tally)
+    with Input(vec, digest=True) as source:
+        names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally)
+    found = neighbors_of_words(
+        queries, names, vectors, top=top, similarity=similarity, threads=threads,
+        source=source.name, tally=tally,
+    )  # fmt: skip
+    if not found.lists:
         report_tally(tally)
         raise WordkitError(f"{source.name}: none of the {len(queries)} words has a vector")
-    try:
-        found = nearest_neighbors(
-            np.array([row_of[word] for word in known]),
-            vectors,
-            top=top,
-            similarity=similarity,
-            threads=threads,
-        )
-    except ValueError as error:
-        raise WordkitError(f"{source.name}: {error}") from None
-    if found.zero_vectors and similarity == "cosine":
-        tally.warn(
-            "zero vector", DataError(source.name, None, "cosine with a zero vector is 0"), found.zero_vectors
-        )
-    lists = [
-        [(names[row], float(score)) for row, score in zip(rows, scores, strict=True) if row >= 0]
-        for rows, scores in zip(found.rows.tolist(), found.scores, strict=True)
-    ]
-    parameters = {"top": top, "similarity": similarity, "max-rows": max_rows}
-    run = signature("neighbors", parameters, [source.record()])
+    run = signature(
+        "neighbors", {"top": top, "similarity": similarity, "max-rows": max_rows}, [source.record()]
+    )
     if as_json:
         results = [
-            {"query": word, "neighbors": [{"word": name, "score": score} for name, score in near]}
-            for word, near in zip(known, lists, strict=True)
+            {"query": query, "neighbors": [{"word": word, "score": score} for word, score in near]}
+            for query, near in found.lists
         ]
         head = {"command": "neighbors", "signature": run, "seconds": round(time.monotonic() - started, 3)}
-        counts = {"covered": len(known), "total": len(queries), "zero_vectors": found.zero_vectors}
+        counts = {"covered": len(results), "total": len(queries), "zero_vectors": found.zero_vectors}
         print_json({**head, **counts, "results": results})
     else:
-        for word, near in zip(known, lists, strict=True):
-            print_lines(f"{word}\t{name}\t{score:.6f}" for name, score in near)
+        for query, near in found.lists:
+            print_lines(f"{query}\t{word}\t{score:.6f}" for word, score in near)
     report_tally(tally)
     message(f"signature: {run}")

@@ -34,15 +34,29 @@ def input_argument(name: str = "input", *, many: bool = False, required: bool = 
     )
 
 
-def output_option(help: str, *, required: bool = True, default: str | None = None) -> Decorator:
-    return click.option(
-        "-o", "--output", type=click.Path(allow_dash=True), required=required, default=default, help=help
-    )
+def output_option(help: str, *, default: str | None = None) -> Decorator:
+    """``-o``, which must be given where it has no default."""
+    kind = click.Path(allow_dash=True)
+    if default is None:  # newer versions of click take a default of None for a value that is there
+        return click.option("-o", "--output", type=kind, required=True, help=help)
+    return click.option("-o", "--output", type=kind, default=default, help=help)
 
 
 def path_option(*names: str, help: str, metavar: str = "FILE") -> Decorator:
     return click.option(*names, type=click.Path(allow_dash=True), metavar=metavar, help=help)
 
+
+class _Positive(click.FloatRange):
+    """A finite number above 0."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
+        number = super().convert(value, param, context)
+        if number - number != 0:  # nan and inf
+            self.fail(f"{value} is not a finite number", param, context)
+        return number
+
+
+positive = _Positive(0, min_open=True)
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of TSV lines."
@@ -102,7 +116,13 @@ def distinct_outputs(*paths: str | None) -> None:
     from wordkit.formats.opening import check_output
 
     given = [path for path in paths if path is not None]
-    if len({os.path.realpath(path) if path != "-" else path for path in given}) < len(given):
+    # Two results may go to /dev/null, or into one pipe.
+    files = [
+        os.path.realpath(path)
+        for path in given
+        if path == "-" or not os.path.exists(path) or os.path.isfile(path)
+    ]
+    if len(set(files)) < len(files):
         raise click.UsageError("two outputs have the same path")
     for path in given:
         check_output(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from typing import Any
 
@@ -31,9 +32,15 @@ def _grid(
             grid[name] = tuple(types[name](value) for value in values.split(","))
         except ValueError:
             raise click.BadParameter(f"{part!r}: expected numbers separated by commas") from None
-        if min(grid[name]) <= 0:
-            raise click.BadParameter(f"{part!r}: expected numbers above 0")
+        if not all(0 < value < math.inf for value in grid[name]):
+            raise click.BadParameter(f"{part!r}: expected finite numbers above 0")
     return grid
+
+
+def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
+    if not text or any(c in text for c in " \t\r\n"):
+        raise click.BadParameter(f"{text!r}: expected some characters, and no space among them")
+    return text
 
 
 @options.command(
@@ -51,12 +58,9 @@ def _grid(
 @click.option("--update", type=click.Choice(["coordinate", "embedding-first", "printed", "joint"]), default="coordinate",
               help="Solve each block exactly, weights or embedding first, step as Algorithm 1 is printed, or take the "
                    "joint optimum.")  # fmt: skip
-@click.option(
-    "--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, help="Aggressiveness of a step."
-)
-@click.option(
-    "--lam", type=click.FloatRange(0, min_open=True), default=0.01, help="Cost of moving the vectors."
-)
+@click.option("--C", "C", type=options.positive, show_default="0.01 for rpa, 1 for pa and pa-onehot",
+              help="Aggressiveness of a step.")  # fmt: skip
+@click.option("--lam", type=options.positive, default=0.001, help="Cost of moving the vectors.")
 @click.option("--epochs", type=click.IntRange(1), default=10, help="Passes over the training data.")
 @click.option("--inner-iterations", type=click.IntRange(1), default=50, help="Most alternations an example.")
 @click.option("--class-weight", type=click.Choice(["balanced", "none"]), default="balanced",
@@ -85,9 +89,8 @@ def _grid(
               help="Values to choose from; with --cv alone the paper's grid.")  # fmt: skip
 @click.option("--format", "format", type=click.Choice(["text", "svmlight"]), default="text",
               help="Labelled text or svmlight.")  # fmt: skip
-@click.option(
-    "--label-prefix", default="__label__", help="What a label begins with; it ends at the next space or tab."
-)
+@click.option("--label-prefix", default="__label__", callback=_prefix,
+              help="What a label begins with; it ends at the next space or tab.")  # fmt: skip
 @click.option("--multi-label", type=click.Choice(["refuse", "first", "each"]), default="refuse",
               help="Documents with several labels: an error, the first one, or one copy for each.")  # fmt: skip
 @click.option("--vectors-out", type=click.Path(), metavar="VEC",
@@ -117,12 +120,14 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
     from wordkit.tally import Tally
 
     options.not_standard_output(output, "a model")
-    options.one_standard_input(*train, given["dev"], given["vectors"])
+    for name in ("vectors_out", "checkpoint", "log"):
+        options.not_standard_output(given[name], f"--{name.replace('_', '-')}")
+    options.one_standard_input(*train, given["dev"], given["vectors"], given["init"], given["resume"])
     options.distinct_outputs(output, given["vectors_out"], given["checkpoint"], given["log"])
     if given["grid"] and not (given["cv"] or given["dev"]):
         raise click.UsageError("--grid needs --cv K or --dev FILE to judge by")
-    if given["init"] and (given["resume"] or given["vectors"]):
-        raise click.UsageError("--init goes with neither --resume nor --vectors")
+    if given["init"] and given["vectors"]:
+        raise click.UsageError("--init does not go with --vectors")
     started = time.monotonic()
     tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
     explicit = {
@@ -132,7 +137,8 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
     for note in run.read(train):
         message(note)
     report_tally(tally)
-    log = contextlib.nullcontext() if given["log"] is None else open(given["log"], "w", encoding="utf-8")  # noqa: SIM115
+    mode = "a" if given["resume"] else "w"  # a resumed run has the epochs before it in its log
+    log = contextlib.nullcontext() if given["log"] is None else open(given["log"], mode, encoding="utf-8")  # noqa: SIM115
     with log as stream:
         monitor = ProgressMonitor("train-rpa", log=stream, decorate=run.held_out_metrics)
         try:

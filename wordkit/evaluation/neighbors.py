@@ -8,11 +8,15 @@ other queries.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from wordkit.errors import DataError, WordkitError
 from wordkit.parallel import map_blocks
+from wordkit.tally import Tally
 
 SIMILARITIES = ("cosine", "dot", "euclidean", "bhattacharyya")
 QUERY_BLOCK, ROW_BLOCK = 128, 2048
@@ -123,43 +127,54 @@ class _Scorer:
 
 
 class _Candidates:
-    """For a block of queries: every row seen that may still be among the best, and the score to be beaten."""
+    """For a block of queries: every row seen that may still be among the best, and the score to be beaten.
+
+    They gather in arrays over all queries, and floors rise for all at once: a step of Python for each query and
+    block of rows would keep other threads waiting.
+    """
 
     def __init__(self, queries: int, top: int, slack: np.ndarray, dtype: np.dtype) -> None:
         self.top, self.slack = top, slack
-        self.patience = 4 * top + 64  # a floor is sought when so many have gathered
-        self.rows: list[np.ndarray] = [np.empty(0, dtype=np.int64) for _ in range(queries)]
-        self.scores: list[np.ndarray] = [np.empty(0, dtype=dtype) for _ in range(queries)]
         self.floor = np.full(queries, np.finfo(dtype).min, dtype=dtype)
+        none = np.empty(0, dtype=np.int64)
+        self.gathered = [
+            (none, none, np.empty(0, dtype=dtype))
+        ]  # query, row, score; rows ascend for each query
+        self.count = 0
+        self.patience = self.least_patience = queries * (
+            4 * top + 64
+        )  # floors rise when so many have gathered
 
     def add(self, scores: np.ndarray, lo: int) -> None:
         """Take in the scores (queries, rows) of a block of rows from ``lo`` on."""
         flat = np.flatnonzero((scores >= self.floor[:, None]).ravel())
         query, column = np.divmod(flat, scores.shape[1])
-        bounds = np.searchsorted(query, np.arange(len(self.rows) + 1))
-        for i in np.flatnonzero(np.diff(bounds)).tolist():
-            columns = column[bounds[i] : bounds[i + 1]]
-            self.rows[i] = np.concatenate([self.rows[i], columns + lo])
-            self.scores[i] = np.concatenate([self.scores[i], scores[i, columns]])
-            if len(self.scores[i]) > self.patience:
-                self._raise_floor(i)
+        self.gathered.append((query, column + lo, scores.ravel()[flat]))
+        self.count += len(flat)
+        if self.count > self.patience:
+            self._raise_floors()
 
     def left(self) -> list[np.ndarray]:
         """Row numbers of each query's candidates, in file order."""
-        for i in range(len(self.rows)):
-            self._raise_floor(i)
-        return self.rows
+        self._raise_floors()
+        query, rows, _ = self.gathered[0]
+        return np.split(rows, np.searchsorted(query, np.arange(1, len(self.floor))))
 
-    def _raise_floor(self, i: int) -> None:
-        scores = self.scores[i]
-        if len(scores) <= self.top:
-            return
-        kth = float(np.partition(scores, len(scores) - self.top)[len(scores) - self.top])
-        # The k-th score and the rival's may both be off by the slack; rounding to the scores' type goes down.
-        floor = np.nextafter(self.floor.dtype.type(kth - 2 * self.slack[i]), self.floor.dtype.type(-np.inf))
-        self.floor[i] = max(self.floor[i], floor)
-        keep = scores >= self.floor[i]
-        self.rows[i], self.scores[i] = self.rows[i][keep], scores[keep]
+    def _raise_floors(self) -> None:
+        query, rows, scores = (np.concatenate(parts) for parts in zip(*self.gathered, strict=True))
+        order = np.argsort(query, kind="stable")
+        query, rows, scores = query[order], rows[order], scores[order]
+        bounds = np.searchsorted(query, np.arange(len(self.floor) + 1)).tolist()
+        for i, (start, end) in enumerate(pairwise(bounds)):
+            if end - start > self.top:
+                kth = np.partition(scores[start:end], end - start - self.top)[end - start - self.top]
+                # The k-th score and the rival's may both be off by the slack; rounding to the scores' type goes down.
+                floor = self.floor.dtype.type(float(kth) - 2 * self.slack[i])
+                self.floor[i] = max(self.floor[i], np.nextafter(floor, self.floor.dtype.type(-np.inf)))
+        keep = scores >= self.floor[query]
+        self.gathered = [(query[keep], rows[keep], scores[keep])]
+        self.count = int(np.count_nonzero(keep))
+        self.patience = max(self.least_patience, 2 * self.count)  # where nearly all are equal they all stay
 
 
 def _queries(queries: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
@@ -242,3 +257,63 @@ def _search(
         order = np.lexsort((found, -exact))[:top]
         rows[i, : len(order)], scores[i, : len(order)] = found[order], exact[order]
     return rows, scores
+
+
+class WordNeighbors(NamedTuple):
+    """Result of :func:`neighbors_of_words`.
+
+    Attributes:
+        lists: (query, [(word, score), ...]) of each query that has a finite vector, in their order.
+        zero_vectors: how many vectors are zero.
+    """
+
+    lists: list[tuple[str, list[tuple[str, float]]]]
+    zero_vectors: int
+
+
+def neighbors_of_words(
+    queries: Sequence[str],
+    words: Sequence[str],
+    vectors: np.ndarray,
+    *,
+    top: int,
+    similarity: str,
+    threads: int,
+    source: str,
+    tally: Tally,
+) -> WordNeighbors:
+    """The nearest words of words; arguments as for :func:`nearest_neighbors`.
+
+    Args:
+        queries: words; those without a finite vector are counted and passed over.
+        words: one a row of ``vectors``.
+        source: name of the vector file, for what the tally is told.
+
+    Raises:
+        WordkitError: vectors that the similarity is not defined for.
+    """
+    row_of = {word: row for row, word in enumerate(words)}
+    known = []
+    for query in queries:
+        if query not in row_of:
+            tally.warn("unknown word", DataError(source, None, f"the word {query!r} is not there"))
+        elif not np.isfinite(vectors[row_of[query]]).all():
+            fault = DataError(source, None, f"the vector of {query!r} is not finite")
+            tally.warn("query with nan or inf", fault)
+        else:
+            known.append(query)
+    if not known:
+        return WordNeighbors([], 0)
+    rows = np.array([row_of[query] for query in known])
+    try:
+        found = nearest_neighbors(rows, vectors, top=top, similarity=similarity, threads=threads)
+    except ValueError as error:
+        raise WordkitError(f"{source}: {error}") from None
+    if found.zero_vectors and similarity == "cosine":
+        fault = DataError(source, None, "cosine with a zero vector is 0")
+        tally.warn("zero vector", fault, found.zero_vectors)
+    lists = [
+        (query, [(words[row], float(score)) for row, score in zip(near, scores, strict=True) if row >= 0])
+        for query, near, scores in zip(known, found.rows.tolist(), found.scores, strict=True)
+    ]
+    return WordNeighbors(lists, found.zero_vectors)

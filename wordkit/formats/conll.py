@@ -13,14 +13,13 @@ says so.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator, Sequence
 
 from wordkit.errors import DataError
 from wordkit.formats.conll_block import COLUMNS, BlockScanner, ConllBlock
 from wordkit.formats.conll_sentence import Sentence, write_conll
-from wordkit.formats.opening import Input, text_blocks
+from wordkit.formats.opening import Input, opened, text_blocks
 from wordkit.tally import Tally
 
 __all__ = [
@@ -64,15 +63,6 @@ class _ByteFaults(Tally):
         return b"\n".join(lines)
 
 
-@contextlib.contextmanager
-def _opened(path: str | os.PathLike[str] | Input) -> Iterator[Input]:
-    if isinstance(path, Input):
-        yield path
-    else:
-        with Input(path) as source:
-            yield source
-
-
 def read_conll_blocks(
     path: str | os.PathLike[str] | Input,
     columns: Sequence[str] = ("form",),
@@ -102,7 +92,7 @@ def read_conll_blocks(
     if format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {format!r}")
     tally = Tally() if tally is None else tally
-    with _opened(path) as source:
+    with opened(path) as source:
         scanner = BlockScanner(source.name, tally, columns, heads, FORMATS[format])
         byte_faults = _ByteFaults(tally, scanner.faults)
         pending: list[bytes] = []

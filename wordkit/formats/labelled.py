@@ -102,41 +102,31 @@ class LabelledReader:
                 np.concatenate([[0], np.cumsum(is_label)])[np.concatenate([[0], block.line_ends])]
             )
             n_tokens = np.diff(block.line_ends, prepend=0)
-            keep = np.where(n_labels == 1, 1, 0)
             self.blank_lines += int(np.count_nonzero(n_tokens == 0))
-            for row in np.flatnonzero((n_labels == 0) & (n_tokens > 0)):
-                expected = f"a token that begins with `{self.prefix}`"
+            unnamed = np.zeros(len(n_labels), dtype=bool)
+            if "" in self._numbers:
+                places = np.flatnonzero(label_of == self._numbers[""])
+                unnamed[np.searchsorted(block.line_ends, places, side="right")] = True
+            bad = unnamed | ((n_labels == 0) & (n_tokens > 0))
+            if self.multi_label == "refuse":
+                bad |= n_labels > 1
+            for row in np.flatnonzero(bad).tolist():
                 tally.invalid(
-                    DataError(source.name, block.line + int(row), "no label", expected),
-                    "line without a label",
+                    *self._fault(source.name, block.line + row, int(n_labels[row]), bool(unnamed[row]))
                 )
-            for row in np.flatnonzero(n_labels > 1):
-                if self.multi_label == "refuse":
-                    tally.invalid(
-                        self._several(source, block.line + int(row), int(n_labels[row])),
-                        "line with several labels",
-                    )
-                else:
-                    keep[row] = 1 if self.multi_label == "first" else n_labels[row]
-            self._check_names(source, block, label_of, tally, keep)
-            yield _select(block.ids, block.line_ends, label_of, keep)
+            copies = n_labels if self.multi_label == "each" else np.minimum(n_labels, 1)
+            yield _select(block.ids, block.line_ends, label_of, np.where(bad, 0, copies))
 
-    def _several(self, source: Input, line: int, count: int) -> DataError:
-        return DataError(source.name, line, f"{count} labels", "one (--multi-label takes the first, or each)")
-
-    def _check_names(self, source, block, label_of, tally, keep) -> None:
-        empty = self._numbers.get("")
-        if empty is None:
-            return
-        for row in np.unique(
-            np.searchsorted(block.line_ends, np.flatnonzero(label_of == empty), side="right")
-        ):
-            line = block.line + int(row)
-            tally.invalid(
-                DataError(source.name, line, f"a label without a name (`{self.prefix}`)"),
-                "label without a name",
-            )
-            keep[row] = 0
+    def _fault(self, name: str, line: int, n_labels: int, unnamed: bool) -> tuple[DataError, str]:
+        """What to say of a line that is not one labelled document, and the kind of fault."""
+        if unnamed:
+            return DataError(name, line, f"a label without a name (`{self.prefix}`)"), "label without a name"
+        if n_labels:
+            expected = "one (--multi-label takes the first, or each)"
+            return DataError(name, line, f"{n_labels} labels", expected), "line with several labels"
+        return DataError(
+            name, line, "no label", f"a token that begins with `{self.prefix}`"
+        ), "line without a label"
 
 
 def _select(ids: np.ndarray, line_ends: np.ndarray, label_of: np.ndarray, copies: np.ndarray) -> Documents:

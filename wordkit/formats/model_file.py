@@ -7,9 +7,12 @@ adds the command, its parameters, seed, signature and inputs. Equal models give 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -19,10 +22,15 @@ import numpy as np
 
 from wordkit import __version__
 from wordkit.errors import DataError, WordkitError
-from wordkit.formats.opening import Input, open_output, seekable
+from wordkit.formats.opening import Input, open_output, opened, seekable
 
 FORMAT, FORMAT_VERSION = "wordkit-model", 1
 _EXPECTED = "a wordkit model file"
+# What zipfile and NumPy raise where bytes have changed; RuntimeError is for members that seem to be encrypted.
+_DAMAGE = (
+    ValueError, KeyError, EOFError, OSError, RuntimeError, OverflowError, SyntaxError, tokenize.TokenError, struct.error,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 def pack_words(words: list[str]) -> np.ndarray:
@@ -76,22 +84,18 @@ class _Forward(io.RawIOBase):
 
 @contextlib.contextmanager
 def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Any]]:
-    with path if isinstance(path, Input) else Input(path) as source:
+    with opened(path) as source:
         try:
             with np.load(seekable(source), allow_pickle=False) as archive:
                 if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive.files:
                     raise ValueError("no header")
                 yield source.name, archive
-        except (
-            ValueError,
-            zipfile.BadZipFile,
-            KeyError,
-            EOFError,
-            OSError,
-            NotImplementedError,
-            zlib.error,
-        ) as error:
-            if isinstance(error, OSError) and error.errno is not None:
+        except _DAMAGE as error:
+            if isinstance(error, OSError) and error.errno not in (
+                None,
+                errno.EINVAL,
+            ):  # EINVAL: a place before the start
+                raise
                 raise
             raise DataError(source.name, None, "is not a model file, or is damaged", _EXPECTED) from None
 

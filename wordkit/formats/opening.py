@@ -6,13 +6,13 @@ Readers take blocks of whole lines from :func:`line_blocks` or :func:`text_block
 
 from __future__ import annotations
 
-import bz2
 import contextlib
 import gzip
 import hashlib
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -22,35 +22,31 @@ from typing import IO, Any, BinaryIO
 
 from wordkit._kernels import utf8_check
 from wordkit.errors import DataError, WordkitError
+from wordkit.formats.compression import (
+    compressed,
+    compression_of,
+    decompressed,
+    sniffed,
+    uncompressed_suffix,
+    zstandard_for,
+)
 from wordkit.tally import Tally
+
+__all__ = [
+    "BLOCK_BYTES",
+    "Input",
+    "check_output",
+    "compression_of",
+    "line_blocks",
+    "open_output",
+    "seekable",
+    "text_blocks",
+    "uncompressed_suffix",
+]
 
 BLOCK_BYTES = 1 << 20
 STDIN_NAME, STDOUT_NAME = "<stdin>", "<stdout>"
 _BOM = b"\xef\xbb\xbf"
-_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-_SUFFIXES = tuple(_MAGIC.values())
-
-
-def _zstandard(path: str) -> Any:
-    try:
-        import zstandard
-    except ImportError:
-        raise WordkitError(f"{path}: .zst needs the extra: pip install 'wordkit[zstd]'") from None
-    return zstandard
-
-
-def compression_of(path: str | os.PathLike[str]) -> str:
-    """The compression suffix of a path, or the empty string."""
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
-    return suffix if suffix in _SUFFIXES else ""
-
-
-def uncompressed_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix that names the format: ``.bin`` for ``vectors.bin.gz``."""
-    path = os.fspath(path)
-    if compression_of(path):
-        path = os.path.splitext(path)[0]
-    return os.path.splitext(path)[1].lower()
 
 
 def _os_error(path: str, error: OSError) -> WordkitError:
@@ -69,36 +65,25 @@ class Input:
         self.path = os.fspath(path)
         self.name = STDIN_NAME if self.path == "-" else self.path
         self.size = 0
+        self.mark = 0  # bytes of a byte-order mark that line_blocks has left out
         self._hash = hashlib.sha256() if digest else None
         self._raw: BinaryIO | None = None
         self._ahead = b""
         try:
             if self.path == "-":
-                buffered = sys.stdin.buffer
-                head = buffered.peek(6)[:6] if hasattr(buffered, "peek") else b""
-                suffix = next((s for magic, s in _MAGIC.items() if head.startswith(magic)), "")
-                raw: BinaryIO = buffered  # never closed: it is the process's, not ours
+                if sys.stdin is None:
+                    raise WordkitError(f"{STDIN_NAME}: is closed")
+                raw, suffix = sniffed(sys.stdin.buffer)  # never closed: it is the process's, not ours
             else:
                 if os.path.isdir(self.path):
                     raise WordkitError(f"{self.path}: is a folder, expected a file")
                 raw = self._raw = open(self.path, "rb", buffering=1 << 16)  # noqa: SIM115
                 suffix = compression_of(self.path)
-            self._stream = self._decompressed(raw, suffix)
+            self._stream = decompressed(raw, suffix, self.name)
             # A pipe's bytes are taken as they come, so that a filter answers before its input ends.
-            self._take = self._stream.read1 if self._stream is sys.stdin.buffer else self._stream.read  # type: ignore[union-attr]
+            self._take = raw.read1 if self.path == "-" and not suffix else self._stream.read
         except OSError as error:
             raise _os_error(self.name, error) from None
-
-    def _decompressed(self, raw: BinaryIO, suffix: str) -> IO[bytes]:
-        if suffix == ".gz":
-            return gzip.GzipFile(fileobj=raw, mode="rb")  # type: ignore[return-value]
-        if suffix == ".bz2":
-            return bz2.BZ2File(raw)
-        if suffix == ".xz":
-            return lzma.LZMAFile(raw)
-        if suffix == ".zst":
-            return _zstandard(self.name).ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        return raw
 
     def peek(self, size: int) -> bytes:
         """The first ``size`` bytes not yet read (fewer only at the end), left for the next :meth:`read`."""
@@ -147,7 +132,10 @@ class Input:
     def record(self) -> dict[str, Any]:
         """Name (last part of the path), bytes read and their SHA-256: what identifies this input in a run."""
         digest = self._hash.hexdigest() if self._hash is not None else None
-        return {"name": os.path.basename(self.name), "bytes": self.size, "sha256": digest}
+        name = os.path.basename(os.fsencode(self.name)).decode(
+            "utf-8", "surrogateescape"
+        )  # under every locale
+        return {"name": name, "bytes": self.size, "sha256": digest}
 
     def close(self) -> None:
         if self._raw is not None:
@@ -162,6 +150,16 @@ class Input:
         self.close()
 
 
+@contextlib.contextmanager
+def opened(path: str | os.PathLike[str] | Input) -> Iterator[Input]:
+    """The input at a path, closed at the end; an open one passes through and stays the caller's."""
+    if isinstance(path, Input):
+        yield path
+    else:
+        with Input(path) as source:
+            yield source
+
+
 def line_blocks(source: Input, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines: ``(number of the first line, bytes)``.
 
@@ -173,9 +171,10 @@ def line_blocks(source: Input, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple
     first = True
     while chunk := source.read(block_bytes):
         if first:
-            while len(chunk) < len(_BOM) and (more := source.read(len(_BOM) - len(chunk))):
+            while len(chunk) < len(_BOM) and _BOM.startswith(chunk) and (more := source.read(block_bytes)):
                 chunk += more
-            chunk = chunk.removeprefix(_BOM)
+            if chunk.startswith(_BOM):
+                chunk, source.mark = chunk[len(_BOM) :], len(_BOM)
             first = False
         cut = chunk.rfind(b"\n") + 1
         if cut == 0:
@@ -190,33 +189,32 @@ def line_blocks(source: Input, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple
         yield line, tail
 
 
-def _blank_line(block: bytes, at: int) -> bytes:
-    """The block with the line that holds byte ``at`` emptied: line numbers and line counts stay true."""
-    start = block.rfind(b"\n", 0, at) + 1
-    end = block.find(b"\n", at)
-    return block[:start] + (b"" if end < 0 else block[end:])
-
-
-def _text_fault(source: Input, line: int, block: bytes, offset: int) -> tuple[int, DataError] | None:
-    """The first byte of a block that cannot be text, and what to say of it."""
-    nul = block.find(b"\0")
-    if nul >= 0:
-        where = line + block.count(b"\n", 0, nul)
-        return nul, DataError(source.name, where, f"NUL byte at offset {offset + nul}", "UTF-8 text")
-    if utf8_check.first_fault(block) < 0:
-        return None
+def _text_fault(source: Input, line: int, text: bytes, offset: int) -> DataError | None:
+    """What to say of a line that cannot be text."""
+    at, what = text.find(b"\0"), "NUL byte"
     try:
-        block.decode("utf-8")
+        text[: at if at >= 0 else len(text)].decode("utf-8")
     except UnicodeDecodeError as error:
-        where = line + block.count(b"\n", 0, error.start)
-        hint = (
-            "UTF-8 text (this looks like UTF-16)" if block[:2] in (b"\xff\xfe", b"\xfe\xff") else "UTF-8 text"
-        )
-        byte = block[error.start]
-        return error.start, DataError(
-            source.name, where, f"byte 0x{byte:02x} at offset {offset + error.start}", hint
-        )
-    return None
+        at, what = error.start, f"byte 0x{text[error.start]:02x}"
+    if at < 0:
+        return None
+    hint = " (this looks like UTF-16)" if offset == 0 and text[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+    return DataError(source.name, line, f"{what} at offset {offset + at}", f"UTF-8 text{hint}")
+
+
+def _is_text(block: bytes) -> bool:
+    return block.find(b"\0") < 0 and utf8_check.first_fault(block) < 0
+
+
+def _without_faults(source: Input, line: int, block: bytes, offset: int, tally: Tally) -> bytes:
+    """The block with every line that cannot be text emptied: line numbers and line counts stay true."""
+    lines = block.split(b"\n")
+    for i, text in enumerate(lines):
+        if fault := _text_fault(source, line + i, text, offset):
+            tally.invalid(fault, "line that is not UTF-8 text")
+            lines[i] = b""
+        offset += len(text) + 1
+    return b"\n".join(lines)
 
 
 def text_blocks(source: Input, tally: Tally, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
@@ -228,10 +226,8 @@ def text_blocks(source: Input, tally: Tally, block_bytes: int = BLOCK_BYTES) -> 
     offset = 0
     for line, block in line_blocks(source, block_bytes):
         size = len(block)
-        while fault := _text_fault(source, line, block, offset):
-            at, error = fault
-            tally.invalid(error, "line that is not UTF-8 text")
-            block = _blank_line(block, at)
+        if not _is_text(block):
+            block = _without_faults(source, line, block, source.mark + offset, tally)
         if block:
             yield line, block
         offset += size
@@ -252,12 +248,12 @@ def check_output(path: str | os.PathLike[str]) -> None:
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise WordkitError(f"{path}: there is no folder {os.path.dirname(path) or folder}")
-    if _is_special(path):
+    if _own_descriptor(path) is not None or _is_special(path):
         return
     if not os.access(folder, os.W_OK):
         raise WordkitError(f"{path}: the folder cannot be written")
     if compression_of(path) == ".zst":
-        _zstandard(path)
+        zstandard_for(path)
 
 
 def _is_special(path: str) -> bool:
@@ -268,22 +264,17 @@ def _is_special(path: str) -> bool:
         return False
 
 
-def _compressed(stream: BinaryIO, path: str) -> Any:
-    suffix = compression_of(path)
-    if suffix == ".gz":  # no name and no time inside, so that equal results are equal files
-        return gzip.GzipFile(filename="", fileobj=stream, mode="wb", compresslevel=6, mtime=0)
-    if suffix == ".bz2":
-        return bz2.BZ2File(stream, "wb")
-    if suffix == ".xz":
-        return lzma.LZMAFile(stream, "wb")
-    if suffix == ".zst":
-        return _zstandard(path).ZstdCompressor().stream_writer(stream, closefd=False)
-    return None
+def _own_descriptor(path: str) -> int | None:
+    """N of ``/dev/stdout``, ``/dev/fd/N``, ...: opened by its name, what the file already holds would be lost."""
+    if path in ("/dev/stdout", "/dev/stderr"):
+        return 1 if path == "/dev/stdout" else 2
+    match = re.fullmatch("/(?:dev|proc/self)/fd/([0-9]+)", path)
+    return int(match[1]) if match else None
 
 
 @contextlib.contextmanager
 def _writing(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
-    packed = _compressed(stream, path)
+    packed = compressed(stream, path)
     if packed is None:
         yield stream
     else:
@@ -292,46 +283,68 @@ def _writing(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
+def _named(path: str) -> Iterator[None]:
+    """Tells OSErrors with the output's name; a closed pipe stays BrokenPipeError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _os_error(path, error) from None
+
+
+@contextlib.contextmanager
 def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary stream whose content appears at ``path`` whole, or not at all if the block raises.
 
     Written beside the target, synced, renamed; compressed by suffix; ``-`` is standard output. A link is followed, an
-    existing file keeps its permissions, a pipe or device is written in place.
+    existing file keeps its permissions, a pipe, a device or an open descriptor (``/dev/stdout``) is written in place.
     """
     path = os.fspath(path)
     if path == "-":
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        with _named(STDOUT_NAME):
+            sys.stdout.flush()
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
         return
-    try:
-        if _is_special(path):
-            with open(path, "wb") as stream, _writing(stream, path) as out:
+    number = _own_descriptor(path)
+    with _named(path):
+        if number is not None or _is_special(path):
+            if number == 1:
+                sys.stdout.flush()
+            with (
+                open(path if number is None else os.dup(number), "wb") as stream,
+                _writing(stream, path) as out,
+            ):
                 yield out
-            return
-        target = os.path.realpath(path)
-        folder, base = os.path.split(target)
-        mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else None
-        handle, temporary = tempfile.mkstemp(prefix=f".{base[:40]}.", suffix=".part", dir=folder)
-    except OSError as error:
-        raise _os_error(path, error) from None
-    try:
-        if mode is None:
-            mask = os.umask(0)
-            os.umask(mask)
-            mode = 0o666 & ~mask
-        os.chmod(temporary, mode)
-        with open(handle, "wb", buffering=1 << 18) as whole:
-            with _writing(whole, path) as out:
+        else:
+            with _beside(path) as out:
                 yield out
-            whole.flush()
-            os.fsync(whole.fileno())
+
+
+@contextlib.contextmanager
+def _beside(path: str) -> Iterator[BinaryIO]:
+    """A stream to a temporary file in the target's folder, renamed to the target at the end."""
+    target = os.path.realpath(path)
+    folder, base = os.path.split(target)
+    if os.path.exists(target):
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    handle, temporary = tempfile.mkstemp(prefix=f".{base[:40]}.", suffix=".part", dir=folder)
+    try:
+        with open(handle, "wb", buffering=1 << 18) as stream:
+            os.chmod(temporary, mode)
+            with _writing(stream, path) as out:
+                yield out
+            stream.flush()
+            os.fsync(stream.fileno())
         os.replace(temporary, target)
-    except BaseException as error:
+    except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-            raise _os_error(path, error) from None
         raise
 
 

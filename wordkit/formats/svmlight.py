@@ -10,20 +10,20 @@ result with the model and pass it when reading files for that model; stored indi
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from wordkit._kernels import format_floats
 from wordkit._kernels import parse_svmlight as kernel
 from wordkit.errors import DataError, WordkitError
-from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, text_blocks
+from wordkit.formats.number_rows import write_rows
+from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, opened, text_blocks
 from wordkit.tally import Tally
 
 MAX_INDEX = 2**31 - 1
@@ -140,15 +140,6 @@ def _within(piece: SvmlightData, width: int, name: str, tally: Tally) -> Svmligh
     return piece
 
 
-@contextlib.contextmanager
-def _opened(path: str | os.PathLike[str] | Input) -> Iterator[Input]:
-    if isinstance(path, Input):
-        yield path
-    else:
-        with Input(path) as source:
-            yield source
-
-
 def iter_svmlight(
     path: str | os.PathLike[str] | Input,
     *,
@@ -176,7 +167,7 @@ def iter_svmlight(
     state = np.zeros(kernel.STATE_SIZE, np.int64)
     state[kernel.QID] = -1
     total = 0
-    with _opened(path) as source:
+    with opened(path) as source:
         for line, block in text_blocks(source, tally, block_bytes):
             if not block.endswith(b"\n"):
                 block += b"\n"
@@ -244,13 +235,19 @@ def read_svmlight(
     return whole
 
 
-def _feature_texts(matrix: csr_array, offset: int) -> Iterator[list[str]]:
-    """``index:value`` texts of each row."""
-    values = matrix.data.astype("U").tolist()  # NumPy writes the shortest text of a float32
-    indices = (matrix.indices.astype(np.int64) + offset).tolist()
-    texts = [f"{i}:{value.removesuffix('.0')}" for i, value in zip(indices, values, strict=True)]
-    for start, end in pairwise(matrix.indptr.tolist()):
-        yield texts[start:end]
+def _write_lines(out: BinaryIO, heads: bytes, matrix: csr_array, base: int) -> None:
+    values, indices = matrix.data, matrix.indices.astype(np.int32)
+    indptr = matrix.indptr.astype(np.int64)
+
+    def fill(row: int, at: int, buffer: np.ndarray) -> tuple[int, int, int]:
+        return format_floats.format_features(values, indices, indptr, base, row, heads, at, buffer)
+
+    def by_python(row: int) -> bytes:
+        places = range(indptr[row], indptr[row + 1])
+        return "".join(f" {indices[k] + base}:{str(values[k]).removesuffix('.0')}" for k in places).encode()
+
+    longest = int(np.diff(indptr).max(initial=0)) * format_floats.LONGEST_FEATURE
+    write_rows(out, heads, matrix.shape[0], longest, fill, by_python)
 
 
 def write_svmlight(
@@ -285,13 +282,14 @@ def write_svmlight(
         raise WordkitError(f"{os.fspath(path)}: a qid must be between 0 and 10**18")
     if not np.isfinite(matrix.data).all():
         raise WordkitError(f"{os.fspath(path)}: a value is not finite, which svmlight files cannot hold")
-    offset = 0 if zero_based else 1
-    if matrix.indices.size and int(matrix.indices.max()) + offset > MAX_INDEX:
+    base = 0 if zero_based else 1
+    if matrix.indices.size and int(matrix.indices.max()) + base > MAX_INDEX:
         raise WordkitError(f"{os.fspath(path)}: an index is greater than {MAX_INDEX}")
     with open_output(path) as out:
         for first in range(0, len(labels), ROWS_AT_ONCE):
             rows = range(first, min(first + ROWS_AT_ONCE, len(labels)))
-            features = _feature_texts(matrix[rows.start : rows.stop], offset)
-            for row, fields in zip(rows, features, strict=True):
-                head = labels[row] if qids is None else f"{labels[row]} qid:{qids[row]}"
-                out.write(" ".join([head, *fields]).encode("utf-8") + b"\n")
+            if qids is None:
+                heads = "".join(f"{labels[row]}\n" for row in rows)
+            else:
+                heads = "".join(f"{labels[row]} qid:{qids[row]}\n" for row in rows)
+            _write_lines(out, heads.encode("utf-8"), matrix[rows.start : rows.stop], base)

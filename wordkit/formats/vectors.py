@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from wordkit.errors import DataError, WordkitError
-from wordkit.formats.opening import BLOCK_BYTES, Input, compression_of
+from wordkit.formats.opening import BLOCK_BYTES, Input, compression_of, opened
 from wordkit.formats.vectors_rows import Rows, Take, binary_rows, npz_rows, text_rows
 from wordkit.formats.vectors_sniff import FORMATS, Kind, sniff
 from wordkit.formats.vectors_write import output_format, vector_writer
@@ -174,7 +174,7 @@ def iter_vectors(
     """
     _check_limit(max_rows)
     own = Tally() if tally is None else tally
-    with path if isinstance(path, Input) else Input(path) as source:
+    with opened(path) as source:
         kind = sniff(source, format)
         yield from _blocks(source, kind, _new_block, max_rows, only_words, own, errors)
     if tally is None:
@@ -211,7 +211,7 @@ def read_vectors(
     _check_limit(max_rows)
     own = Tally() if tally is None else tally
     words: list[str] = []
-    with path if isinstance(path, Input) else Input(path) as source:
+    with opened(path) as source:
         kind = sniff(source, format)
         store = _Store(source.path, kind, max_rows if only_words is None else len(only_words))
         take = store.take if only_words is None else _new_block

@@ -16,6 +16,7 @@ import numpy as np
 from wordkit._kernels import format_floats
 from wordkit.errors import WordkitError
 from wordkit.formats.model_file import write_model
+from wordkit.formats.number_rows import write_rows
 from wordkit.formats.opening import open_output, uncompressed_suffix
 from wordkit.formats.vectors_sniff import FORMATS, is_number
 
@@ -80,25 +81,15 @@ def _packed(path: str, words: list[str], format: str, first: bool) -> bytes:
     return packed
 
 
-def _row_by_python(word: bytes, row: np.ndarray) -> bytes:
-    """A text row with numbers that the kernel leaves alone: tiny and huge ones."""
-    return b" ".join([word, *(str(value).encode("ascii") for value in row)]) + b"\n"
-
-
 def _write_text(out: BinaryIO, packed: bytes, vectors: np.ndarray) -> None:
-    # Room for any word beside a row of the longest numbers: each call of the kernel writes at least a row.
-    row_bytes = len(packed) + vectors.shape[1] * format_floats.LONGEST_NUMBER + 2
-    buffer = np.empty(max(row_bytes, _BUFFER_BYTES), dtype=np.uint8)
-    row = at = 0
-    while row < len(vectors):
-        following, at, used = format_floats.format_rows(vectors, row, packed, at, buffer)
-        if used:
-            out.write(buffer[:used].data)
-        if following == row:
-            end = packed.index(b"\n", at)
-            out.write(_row_by_python(packed[at:end], vectors[row]))
-            following, at = row + 1, end + 1
-        row = following
+    def fill(row: int, at: int, buffer: np.ndarray) -> tuple[int, int, int]:
+        return format_floats.format_rows(vectors, row, packed, at, buffer)
+
+    def by_python(row: int) -> bytes:
+        return b"".join(b" " + str(value).encode("ascii") for value in vectors[row])
+
+    longest = vectors.shape[1] * format_floats.LONGEST_NUMBER
+    write_rows(out, packed, len(vectors), longest, fill, by_python)
 
 
 def _write_binary(out: BinaryIO, packed: bytes, vectors: np.ndarray) -> None:

@@ -143,7 +143,18 @@ class BagOfWords:
         seen = np.full(self.n_features_, -1, dtype=np.int64)
         n = tokenizing.distinct_in_rows(flat, ends * len(columns), seen, indices, indptr[1:])
         shape = (len(ends), self.n_features_)
-        return scipy.sparse.csr_array((np.ones(n, dtype=np.float32), indices[:n].copy(), indptr), shape=shape)
+        rows = scipy.sparse.csr_array((np.ones(n, dtype=np.float32), indices[:n].copy(), indptr), shape=shape)
+        rows.sort_indices()  # here, in place: models want it so
+        return rows
+
+    def extended(self, documents: Documents, types: TypeTable) -> BagOfWords:
+        """This vocabulary with the new words of some documents appended that occur ``min_count`` times in them."""
+        newer = BagOfWords(min_count=self.min_count, lowercase=self.lowercase)
+        try:
+            newer.fit(documents, types)
+        except WordkitError:  # nothing in them is that frequent
+            return self
+        return self.merged(newer)
 
     def merged(self, newer: BagOfWords) -> BagOfWords:
         """This vocabulary with the words that ``newer`` has beside it appended; earlier features keep their numbers.

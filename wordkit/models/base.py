@@ -76,8 +76,8 @@ def positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def as_rows(X: Any, n_features: int | None = None) -> scipy.sparse.csr_array:
-    """A matrix as float32 CSR rows without repeated columns.
+def as_rows(X: Any, n_features: int | None = None, owner: str = "model") -> scipy.sparse.csr_array:
+    """A matrix as float32 CSR rows without repeated columns; X itself is not changed. ``owner`` is for messages.
 
     Raises:
         ValueError: not two-dimensional, empty, complex, NaN or infinite values, or another number of features.
@@ -99,7 +99,7 @@ def as_rows(X: Any, n_features: int | None = None) -> scipy.sparse.csr_array:
         raise ValueError(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
     if n_features is not None and X.shape[1] != n_features:
         raise ValueError(
-            f"X has {X.shape[1]} features, but the model is expecting {n_features} features as input"
+            f"X has {X.shape[1]} features, but {owner} is expecting {n_features} features as input"
         )
     with np.errstate(over="ignore"):  # what overflows is refused below
         rows = scipy.sparse.csr_array(X, dtype=np.float32)

@@ -58,8 +58,14 @@ class TextFeatures:
         """A label as the input writes it."""
         return self.prefix + label
 
-    def read(self, paths: Sequence[str], tally: Tally, *, fit: bool = False) -> LabelledRows:
-        """Labelled rows of some files, one after the other; with ``fit`` the vocabulary is learned from them first."""
+    def read(
+        self, paths: Sequence[str], tally: Tally, *, fit: bool = False, extend: bool = False
+    ) -> LabelledRows:
+        """Labelled rows of some files, one after the other.
+
+        The vocabulary is learned from them first with ``fit``, and takes up their new words with ``extend`` (not where
+        n-grams are in use).
+        """
         reader = LabelledReader(prefix=self.prefix, multi_label=self.multi_label)
         parts: list[Documents] = []
         inputs = []
@@ -76,6 +82,8 @@ class TextFeatures:
             rows = self.bag.fit_transform(documents, reader.types)
             notes.append(self._vocabulary_note())
         else:
+            if extend and self.bag.ngrams == 1:
+                self.bag = self.bag.extended(documents, reader.types)
             rows = self.bag.transform(documents, TypeMap(reader.types, self.bag.numbers))
         return LabelledRows(rows, np.array(reader.names)[documents.labels], inputs, notes)
 
@@ -100,11 +108,12 @@ class TextFeatures:
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, values = self.bag.state()
-        return arrays, {"format": self.format, "prefix": self.prefix, **values}
+        reading = {"format": self.format, "prefix": self.prefix, "multi_label": self.multi_label}
+        return arrays, {**reading, **values}
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> TextFeatures:
-        features = cls(prefix=values["prefix"])
+        features = cls(prefix=values["prefix"], multi_label=values["multi_label"])
         features.bag = BagOfWords.from_state(arrays, values)
         return features
 
@@ -121,8 +130,13 @@ class SvmlightFeatures:
         """A label as the input writes it."""
         return label
 
-    def read(self, paths: Sequence[str], tally: Tally, *, fit: bool = False) -> LabelledRows:
-        """Labelled rows of some files, one after the other; with ``fit`` they decide base and width."""
+    def read(
+        self, paths: Sequence[str], tally: Tally, *, fit: bool = False, extend: bool = False
+    ) -> LabelledRows:
+        """Labelled rows of some files, one after the other; with ``fit`` they decide base and width.
+
+        ``extend`` changes nothing: the width stays the model's.
+        """
         parts: list[SvmlightData] = []
         inputs = []
         base: bool | None = None if fit else self.zero_based

@@ -15,16 +15,17 @@ from wordkit import rng
 from wordkit._kernels import rpa_step
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator, as_labels, as_rows, one_of, positive, row_arrays
+from wordkit.models.rpa_weights import Matrix, Weights
 from wordkit.monitor import Monitor
-from wordkit.parallel import map_blocks
 
 ALGORITHMS = ("rpa", "pa", "pa-onehot")
 UPDATES = ("coordinate", "embedding-first", "printed", "joint")
 EMBEDDINGS = ("per-class", "shared")
 NORMALIZATIONS = ("document", "input", "none")
 CLASS_WEIGHTS = ("balanced", "none")
+# What did best, or close to it, over the labelled sets that RPA was tried on: topics, sentiment, 6 and 50 question types.
+DEFAULT_C = {"rpa": 0.01, "pa": 1.0, "pa-onehot": 1.0}
 _CHUNK = 4096  # documents between two looks at the monitor
-_ROWS = 2048  # documents a scoring block
 
 
 class RPAClassifier(Estimator):
@@ -37,7 +38,7 @@ class RPAClassifier(Estimator):
         update: ``coordinate`` solves each block exactly around the example's start, w first; ``embedding-first`` does the same in
             the other order; ``printed`` steps from the current iterate as Algorithm 1 is printed, ``joint`` takes the optimum of
             problem (5).
-        C: aggressiveness. lam: cost of moving the embedding (lambda of the paper).
+        C: aggressiveness; None for DEFAULT_C of the algorithm. lam: cost of moving the embedding (lambda of the paper).
         epochs: passes over the data. inner_iterations: most alternations an example (1: stochastic RPA).
         class_weight: ``balanced`` multiplies C by n/(2 n+) on positive and n/(2 n-) on negative examples.
         embedding: one matrix a class (the paper's) or one ``shared`` by all.
@@ -56,18 +57,12 @@ class RPAClassifier(Estimator):
 
     def __init__(
         self, *, algorithm: str = "rpa", dim: int = 100, vectors: np.ndarray | None = None, update: str = "coordinate",
-        C: float = 1.0, lam: float = 0.01, epochs: int = 10, inner_iterations: int = 50, class_weight: str = "balanced",
+        C: float | None = None, lam: float = 0.001, epochs: int = 10, inner_iterations: int = 50, class_weight: str = "balanced",
         embedding: str = "per-class", normalize: str = "document", concat_onehot: bool = False, average: bool = False,
         shuffle: bool = True, seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
-        self.algorithm, self.dim, self.vectors, self.update, self.C, self.lam = (
-            algorithm,
-            dim,
-            vectors,
-            update,
-            C,
-            lam,
-        )
+        self.algorithm, self.dim, self.vectors, self.update = algorithm, dim, vectors, update
+        self.C, self.lam = C, lam
         self.epochs, self.inner_iterations, self.class_weight = epochs, inner_iterations, class_weight
         self.embedding, self.normalize, self.concat_onehot = embedding, normalize, concat_onehot
         self.average, self.shuffle, self.seed, self.threads = average, shuffle, seed, threads
@@ -77,33 +72,26 @@ class RPAClassifier(Estimator):
     n_features_in_: int
     n_iter_: int
     position_: int  # documents done of the epoch that was interrupted
-    n_seen_: int
     history_: list[dict[str, Any]]
-    # Per group of classes that share an embedding: (g, planes, features, k), (g, planes, m, k), (g, planes, features or 0, m).
-    _phi: np.ndarray
-    _w: np.ndarray
-    _one_hot: np.ndarray
-    _sums: np.ndarray
-    _means: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    weights_: Weights
+    _sums: np.ndarray  # (groups, 3), losses, steps and inner iterations of the epoch so far
 
-    # Weights that classify: the current ones, or their means. (g, features, k), (g, m, k), (g, features or 0, m).
+    @property
+    def C_(self) -> float:  # noqa: N802
+        """The aggressiveness in force."""
+        return DEFAULT_C[self.algorithm] if self.C is None else self.C
 
     @property
     def embedding_(self) -> np.ndarray:
-        return self._classifying(self._phi)
+        return self.weights_.scoring()[0]
 
     @property
     def coef_(self) -> np.ndarray:
-        return self._classifying(self._w)
+        return self.weights_.scoring()[1]
 
     @property
     def onehot_coef_(self) -> np.ndarray:
-        return self._classifying(self._one_hot)
-
-    def _classifying(self, weights: np.ndarray) -> np.ndarray:
-        if weights.shape[1] == 1:
-            return weights[:, 0]
-        return weights[:, 0] - weights[:, 1] / np.float32(max(self.n_seen_, 1))
+        return self.weights_.scoring()[2]
 
     # --- fitting ---------------------------------------------------------------------------------------------------
 
@@ -127,8 +115,8 @@ class RPAClassifier(Estimator):
 
     def resume(self, X: Any, y: Any, *, monitor: Monitor | None = None) -> RPAClassifier:
         """Go on with an interrupted or loaded fit on the same data, up to ``epochs`` passes in all."""
-        self._check_fitted("_w")
-        rows = as_rows(X, self.n_features_in_)
+        self._check_fitted("weights_")
+        rows = self._rows(X)
         targets = self._targets(as_labels(y, rows.shape[0]))
         monitor = monitor or Monitor()
         monitor.begin((self.epochs - self.n_iter_) * rows.shape[0] - self.position_, "documents")
@@ -142,9 +130,9 @@ class RPAClassifier(Estimator):
         Balanced weights follow the class counts seen so far.
         """
         self._check_parameters()
-        rows = as_rows(X, getattr(self, "n_features_in_", None))
+        rows = self._rows(X)
         labels = as_labels(y, rows.shape[0])
-        if not hasattr(self, "_w"):
+        if not hasattr(self, "weights_"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             self._begin(np.unique(np.asarray(classes)), rows.shape[1])
@@ -157,21 +145,14 @@ class RPAClassifier(Estimator):
 
     def widen(self, vectors: np.ndarray) -> None:
         """Append features whose embedding starts at ``vectors`` (new features, k); their one-hot weights start at 0."""
-        groups, planes, n, k = self._phi.shape
-        more = len(vectors)
-        phi = np.zeros((groups, planes, n + more, k), dtype=np.float32)
-        phi[:, :, :n], phi[:, 0, n:] = self._phi, vectors
-        one_hot = np.zeros((more if self._one_hot.shape[2] else 0, self._one_hot.shape[3]), dtype=np.float32)
-        one_hot = np.broadcast_to(one_hot, (groups, planes, *one_hot.shape))
-        self._phi, self._one_hot = phi, np.concatenate([self._one_hot, one_hot], axis=2)
-        self.n_features_in_ = n + more
-        self._means = None
+        self.weights_.widen(vectors)
+        self.n_features_in_ = self.weights_.n_features
 
     def continue_on(self, X: Any, y: Any, *, monitor: Monitor | None = None) -> RPAClassifier:
         """``epochs`` more passes, over other data than before; labels must be among ``classes_``."""
-        self._check_fitted("_w")
+        self._check_fitted("weights_")
         self._check_parameters()
-        rows = as_rows(X, self.n_features_in_)
+        rows = self._rows(X)
         labels = as_labels(y, rows.shape[0])
         self.class_counts_ = self.class_counts_ + np.bincount(
             self._targets(labels), minlength=len(self.classes_)
@@ -180,13 +161,16 @@ class RPAClassifier(Estimator):
         self._sums[:] = 0
         return self.resume(rows, labels, monitor=monitor)
 
+    def _rows(self, X: Any) -> scipy.sparse.csr_array:
+        return as_rows(X, getattr(self, "n_features_in_", None), type(self).__name__)
+
     def _check_parameters(self) -> None:
         one_of("algorithm", self.algorithm, ALGORITHMS)
         one_of("update", self.update, UPDATES)
         one_of("embedding", self.embedding, EMBEDDINGS)
         one_of("normalize", self.normalize, NORMALIZATIONS)
         one_of("class_weight", self.class_weight, (*CLASS_WEIGHTS, None))
-        positive("C", self.C)
+        positive("C", self.C_)
         positive("lam", self.lam)
         for name in ("dim", "epochs", "inner_iterations", "threads"):
             if positive(name, getattr(self, name)) != int(getattr(self, name)):
@@ -200,16 +184,11 @@ class RPAClassifier(Estimator):
         groups = problems if self.algorithm == "rpa" and self.embedding == "per-class" else 1
         m = problems // groups
         base = self._initial_vectors(n_features)
-        k = base.shape[1]
-        self.classes_, self.n_features_in_ = classes, n_features
-        planes = 2 if self.average else 1
-        self._phi = np.zeros((groups, planes, n_features, k), dtype=np.float32)
-        self._phi[:, 0] = base
-        self._w = np.zeros((groups, planes, m, k), dtype=np.float32)
         one_hot = self.concat_onehot or self.algorithm == "pa-onehot"
-        self._one_hot = np.zeros((groups, planes, n_features if one_hot else 0, m), dtype=np.float32)
+        self.weights_ = Weights.start(base, groups=groups, m=m, one_hot=one_hot, average=self.average)
+        self.classes_, self.n_features_in_ = classes, n_features
         self.class_counts_ = np.zeros(len(classes), dtype=np.int64)
-        self.n_iter_, self.position_, self.n_seen_ = 0, 0, 0
+        self.n_iter_, self.position_ = 0, 0
         self.history_ = []
         self._sums = np.zeros((groups, 3))
 
@@ -218,7 +197,8 @@ class RPAClassifier(Estimator):
             return np.empty((n_features, 0), dtype=np.float32)
         if self.vectors is None:
             return random_vectors(n_features, int(self.dim), self.seed)
-        vectors = np.asarray(self.vectors, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what overflows is refused below
+            vectors = np.asarray(self.vectors, dtype=np.float32)
         if vectors.ndim != 2 or vectors.shape[0] != n_features or vectors.shape[1] == 0:
             raise ValueError(f"vectors have shape {vectors.shape}, expected ({n_features}, k)")
         if not np.isfinite(vectors).all():
@@ -236,7 +216,7 @@ class RPAClassifier(Estimator):
     def _costs(self) -> np.ndarray:
         """C of each class (rows) on its negative and positive examples (columns)."""
         counts = self.class_counts_.astype(float)
-        weights = np.full((len(counts), 2), float(self.C))
+        weights = np.full((len(counts), 2), self.C_)
         if self.class_weight == "balanced":
             total = counts.sum()
             weights[:, 1] *= total / (2 * np.maximum(counts, 1))
@@ -248,45 +228,35 @@ class RPAClassifier(Estimator):
             return np.arange(n)
         return rng.stream(self.seed, rng.SHUFFLE, self.n_iter_).permutation(n)
 
-    def _first_class(self, group: int) -> int:
-        """Class of row 0 of a group's weights; the one problem of two classes is the second against the first."""
-        return 1 if len(self.classes_) == 2 else group
-
     def _epoch(self, rows: scipy.sparse.csr_array, targets: np.ndarray, monitor: Monitor) -> None:
-        """One pass over the rows, or the rest of an interrupted one; classes go side by side."""
-        groups, _, m, k = self._w.shape
-        matrix = row_arrays(rows)
-        rpa_step.check_rows(*matrix, self.n_features_in_)
-        self._means = None
+        """One pass over the rows, or the rest of an interrupted one."""
+        weights = self.weights_
+        matrix = self._matrix(rows)
         order, costs = self._order(rows.shape[0]), self._costs()
-        update = rpa_step.UPDATES[self.update if self.algorithm == "rpa" else "fixed"]
-        normalize = rpa_step.NORMALIZATIONS[self.normalize]
-        scratch = np.empty((groups, 4 * k), dtype=np.float32)
-
-        def one_group(group: int) -> int:
-            first = self._first_class(group)
-            return rpa_step.train_pass(
-                *matrix, chunk, targets, first, costs[first : first + m], float(self.lam),
-                update, int(self.inner_iterations), normalize, self._phi[group], self._w[group], self._one_hot[group],
-                float(self.n_seen_), scratch[group], self._sums[group],
-            )  # fmt: skip
-
+        # The one problem of two classes is the second against the first.
+        first_classes = [1] if len(self.classes_) == 2 else list(range(weights.groups))
         while self.position_ < len(order):
             if monitor.stopping:
                 raise Interrupted(
                     f"interrupted in epoch {self.n_iter_ + 1}, after {self.position_} documents of it"
                 )
             chunk = order[self.position_ : self.position_ + _CHUNK]
-            done = min(map_blocks(one_group, range(groups), int(self.threads)))
+            done = weights.train(
+                matrix, chunk, targets, first_classes=first_classes, costs=costs, lam=float(self.lam),
+                update=self.update if self.algorithm == "rpa" else "fixed", iterations=int(self.inner_iterations),
+                normalize=self.normalize, sums=self._sums, threads=int(self.threads),
+            )  # fmt: skip
+            self.position_ += done
             if done < len(chunk):
-                raise self._overflow(self.position_ + done)
-            self.position_ += len(chunk)
-            self.n_seen_ += len(chunk)
-            monitor.advance(len(chunk))
-        if not (np.isfinite(self._w).all() and np.isfinite(self._one_hot).all()):
-            raise self._overflow(self.position_)
+                raise self._overflow()
+            monitor.advance(done)
+        if not weights.are_finite(phi=self.n_iter_ + 1 == self.epochs):
+            raise self._overflow()
+        self._end_epoch(monitor)
+
+    def _end_epoch(self, monitor: Monitor) -> None:
         loss, steps, inner = self._sums.sum(axis=0)
-        problems = groups * m * len(order)
+        problems = self.weights_.groups * self.weights_.classes_per_group * self.position_
         self.n_iter_ += 1
         self.position_ = 0
         self._sums[:] = 0
@@ -299,44 +269,27 @@ class RPAClassifier(Estimator):
         self.history_.append(record)
         monitor.epoch(record)
 
-    def _overflow(self, position: int) -> WordkitError:
+    def _overflow(self) -> WordkitError:
         return WordkitError(
-            f"a weight is not a finite number in epoch {self.n_iter_ + 1}, at its document {position + 1}, "
-            f"with C = {self.C:g} and lambda = {self.lam:g}; use a smaller C, a larger lambda, or smaller values in "
+            f"a weight is not a finite number in epoch {self.n_iter_ + 1}, at its document {self.position_ + 1}, "
+            f"with C = {self.C_:g} and lambda = {self.lam:g}; use a smaller C, a larger lambda, or smaller values in "
             "the data and vectors"
         )
 
     # --- prediction ------------------------------------------------------------------------------------------------
 
-    def _scores(self, rows: scipy.sparse.csr_array) -> np.ndarray:
-        groups, _, m, k = self._w.shape
-        means = getattr(self, "_means", None)
-        if means is None:  # made once, since a stream is scored in many blocks
-            means = self._means = (self.embedding_, self.coef_, self.onehot_coef_)
-        embedding, coef, one_hot = means
-        n = rows.shape[0]
+    def _matrix(self, rows: scipy.sparse.csr_array) -> Matrix:
         matrix = row_arrays(rows)
         rpa_step.check_rows(*matrix, self.n_features_in_)
-        scores = np.zeros((groups, n, m))
-        normalize = rpa_step.NORMALIZATIONS[self.normalize]
-
-        def block(task: tuple[int, int]) -> None:
-            group, low = task
-            rpa_step.score_rows(
-                *matrix, low, min(low + _ROWS, n), normalize, embedding[group],
-                coef[group], one_hot[group], np.empty(k, dtype=np.float32), scores[group],
-            )  # fmt: skip
-
-        map_blocks(block, [(g, low) for g in range(groups) for low in range(0, n, _ROWS)], int(self.threads))
-        return scores.transpose(1, 0, 2).reshape(n, groups * m)
+        return matrix
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins: (n, classes), or (n) for two classes, where a positive one speaks for ``classes_[1]``.
 
         A document without any known feature has margins of exactly 0.
         """
-        self._check_fitted("_w")
-        scores = self._scores(as_rows(X, self.n_features_in_))
+        self._check_fitted("weights_")
+        scores = self.weights_.scores(self._matrix(self._rows(X)), self.normalize, int(self.threads))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def class_scores(self, X: Any) -> np.ndarray:
@@ -347,14 +300,14 @@ class RPAClassifier(Estimator):
     def best_classes(self, X: Any, scores: np.ndarray) -> np.ndarray:
         """Class numbers (n) for scores of X; documents without any feature get the most frequent class."""
         best = scores.argmax(axis=1)
-        empty = np.diff(as_rows(X, self.n_features_in_).indptr) == 0
+        empty = np.diff(self._rows(X).indptr) == 0
         best[empty] = int(np.argmax(self.class_counts_))
         return best
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row (n)."""
-        self._check_fitted("_w")
-        rows = as_rows(X, self.n_features_in_)
+        self._check_fitted("weights_")
+        rows = self._rows(X)
         return self.classes_[self.best_classes(rows, self.class_scores(rows))]
 
     def score(self, X: Any, y: Any) -> float:
@@ -363,7 +316,7 @@ class RPAClassifier(Estimator):
 
     def word_vectors(self) -> np.ndarray:
         """Re-embedded vectors, (features, k), the classes' matrices side by side where each has its own (features, g k)."""
-        self._check_fitted("_w")
+        self._check_fitted("weights_")
         embedding = self.embedding_
         groups, n, k = embedding.shape
         return embedding[0] if groups == 1 else embedding.transpose(1, 0, 2).reshape(n, groups * k)
@@ -372,11 +325,11 @@ class RPAClassifier(Estimator):
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Arrays and JSON values that :meth:`from_state` takes. ``vectors`` and ``threads`` are not part of a model."""
-        self._check_fitted("_w")
+        self._check_fitted("weights_")
         arrays = {
-            "phi": self._phi,
-            "w": self._w,
-            "one_hot": self._one_hot,
+            "phi": self.weights_.phi,
+            "w": self.weights_.w,
+            "one_hot": self.weights_.one_hot,
             "classes": np.asarray(self.classes_),
             "class_counts": self.class_counts_,
             "epoch_sums": self._sums,
@@ -386,19 +339,19 @@ class RPAClassifier(Estimator):
         }
         return arrays, {
             "parameters": parameters, "epochs_done": self.n_iter_, "position": self.position_,
-            "documents_seen": self.n_seen_, "history": self.history_,
+            "documents_seen": self.weights_.n_seen, "history": self.history_,
         }  # fmt: skip
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> RPAClassifier:
         """Inverse of :meth:`state`."""
         model = cls(**values["parameters"])
-        model._phi, model._w, model._one_hot = arrays["phi"], arrays["w"], arrays["one_hot"]
+        model.weights_ = Weights(arrays["phi"], arrays["w"], arrays["one_hot"], values["documents_seen"])
         model._sums = arrays["epoch_sums"]
         model.classes_, model.class_counts_ = arrays["classes"], arrays["class_counts"]
-        model.n_features_in_ = model._phi.shape[2]
+        model.n_features_in_ = model.weights_.n_features
         model.n_iter_, model.position_ = values["epochs_done"], values["position"]
-        model.n_seen_, model.history_ = values["documents_seen"], values["history"]
+        model.history_ = values["history"]
         return model
 
     def __sklearn_tags__(self) -> Any:

@@ -74,7 +74,8 @@ def search(
     """
     monitor = monitor or Monitor()
     rows = as_rows(rows)  # in order once, so that no fit has to put its part in order
-    grid = {name: tuple(grid.get(name, (getattr(model, name),))) for name in ("C", "lam", "epochs")}
+    defaults = {"C": model.C_, "lam": model.lam, "epochs": model.epochs}
+    grid = {name: tuple(grid.get(name, (value,))) for name, value in defaults.items()}
     if model.algorithm != "rpa":
         grid["lam"] = grid["lam"][:1]
     epochs = sorted({int(n) for n in grid.pop("epochs")})

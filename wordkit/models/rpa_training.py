@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,6 +40,17 @@ _INIT_MAY_CHANGE = {
     "shuffle",
     "seed",
 }
+
+
+# Options of the features, and what their state calls them.
+_FEATURES = {
+    "format": "format", "min_count": "min_count", "ngrams": "ngrams", "lowercase": "lowercase",
+    "label_prefix": "prefix", "multi_label": "multi_label",
+}  # fmt: skip
+
+
+def _contradiction(name: str, value: Any, before: Any) -> WordkitError:
+    return WordkitError(f"--{name.replace('_', '-')} {value} contradicts the model's {before}")
 
 
 class Run:
@@ -76,9 +89,31 @@ class Run:
             summary += f"; {empty} documents without any known feature"
         if len(labels) * 2 > len(self.data.labels):
             summary += "; most documents have a label of their own: are these labels?"
+        if self.options["vectors_out"]:
+            self._check_vectors_out(self.options["vectors_out"])
         if self.options["dev"]:
             self.dev = self.model.features.read([self.options["dev"]], self.tally)
+        self._check_memory(len(labels))
         return [summary, *self.data.notes, *notes]
+
+    def _check_memory(self, labels: int) -> None:
+        """Tell before the training that the embeddings, one a label, cannot fit: the system would kill the run."""
+        classifier, features = self.model.classifier, self.model.features.n_features
+        if self.earlier or classifier.algorithm != "rpa" or classifier.embedding != "per-class":
+            return
+        size = 4 * labels * features * classifier.dim * (2 if classifier.average else 1)
+        if size > _memory():
+            raise WordkitError(
+                f"{labels} labels x {features} features x {classifier.dim} dimensions take {size / 2**30:.0f} GiB, more than "
+                "this machine has; use --embedding shared, a smaller --dim or a larger --min-count"
+            )
+
+    def _check_vectors_out(self, path: str) -> None:
+        """Tell before the training that there will be no vectors to write."""
+        if not self.model.words():
+            raise WordkitError(f"{path}: svmlight features have no words to write vectors for")
+        if self.model.classifier.algorithm == "pa-onehot":
+            raise WordkitError(f"{path}: --algorithm pa-onehot has no word vectors")
 
     def _read_fresh(self, paths: Sequence[str]) -> list[str]:
         options = self.options
@@ -92,6 +127,7 @@ class Run:
             )  # fmt: skip
         self.data = features.read(paths, self.tally, fit=True)
         classifier = RPAClassifier(**{name: options[name] for name in _CLASSIFIER})
+        classifier.C = classifier.C_  # the file names the value, not "default"
         self.model = TextClassifier(features, classifier)
         notes: list[str] = []
         if options["vectors"]:
@@ -127,7 +163,8 @@ class Run:
         self.begun = True
         if resume:
             self.data = features.read(paths, self.tally)
-            before = [record["sha256"] for record in self.earlier.header["inputs"]]
+            header = self.earlier.header
+            before = [record["sha256"] for record in header["inputs"][header.get("continued", 0) :]]
             if before != [record["sha256"] for record in self.data.inputs]:
                 raise WordkitError(
                     f"{self.options['resume']}: was trained on other data than {', '.join(paths)}"
@@ -138,18 +175,10 @@ class Run:
         return self._widen(paths)
 
     def _widen(self, paths: Sequence[str]) -> list[str]:
-        """Read new data for ``--init``; its new words and features are appended to the model."""
+        """Read new data for ``--init``; its new words are appended to the model."""
         features, classifier = self.model.features, self.model.classifier
         old = features.n_features
-        if isinstance(features, TextFeatures):
-            newer = TextFeatures(
-                min_count=features.bag.min_count, lowercase=features.bag.lowercase, prefix=features.prefix,
-                multi_label=features.multi_label,
-            )  # fmt: skip
-            if features.bag.ngrams == 1:
-                newer.read(paths, self.tally, fit=True)
-                features.bag = features.bag.merged(newer.bag)
-        self.data = features.read(paths, Tally(skip_invalid=self.tally.skip_invalid))
+        self.data = features.read(paths, self.tally, extend=True)
         unknown = np.setdiff1d(self.data.labels, classifier.classes_)
         if len(unknown):
             raise WordkitError(
@@ -159,30 +188,38 @@ class Run:
         if self.earlier is not None and self.earlier.header.get("vectors"):
             fresh[:] = 0
         classifier.widen(fresh)
+        if isinstance(features, TextFeatures) and features.bag.ngrams > 1:
+            return ["a model with n-grams takes no new words: those of the data that it lacks are left out"]
         return [f"{len(fresh)} new words appended to the model's {old} features"]
 
     def _adopt(self, classifier: RPAClassifier, may_change: set[str]) -> None:
         """Take what the user gave and may change; what may not must agree with the earlier model."""
         classifier.threads = self.options["threads"]
         for name in self.explicit & set(_CLASSIFIER):
+            if name in PAPER_GRID and self._chosen():
+                continue
             value, before = self.options[name], getattr(classifier, name)
             if name in may_change:
                 setattr(classifier, name, value)
             elif value != before:
-                raise WordkitError(f"--{name.replace('_', '-')} {value} contradicts the model's {before}")
-        fixed = {
-            "format",
-            "min_count",
-            "ngrams",
-            "lowercase",
-            "label_prefix",
-            "multi_label",
-            "vectors",
-            "cv",
-            "grid",
-        }
-        if given := sorted(self.explicit & fixed):
-            raise WordkitError(f"--{given[0].replace('_', '-')} is the earlier model's to say; leave it out")
+                raise _contradiction(name, value, before)
+        _, features = self.model.features.state()
+        for name in sorted(self.explicit & set(_FEATURES)):
+            before = features.get(_FEATURES[name], self.options[name])
+            if self.options[name] != before:
+                raise _contradiction(name, self.options[name], before)
+        for name in sorted(self.explicit & {"vectors", "cv", "grid"}):
+            if not (
+                self.options["resume"] and (self._chosen() if name != "vectors" else self._given_vectors())
+            ):
+                raise WordkitError(f"--{name} is the earlier model's to say; leave it out")
+
+    def _chosen(self) -> bool:
+        """Whether the resumed run had chosen from a grid, as the command says again."""
+        return bool(self.earlier and self.options["resume"] and "grid" in self.earlier.header)
+
+    def _given_vectors(self) -> bool:
+        return bool(self.earlier and self.earlier.header.get("vectors"))
 
     # --- choosing and fitting --------------------------------------------------------------------------------------
 
@@ -194,7 +231,8 @@ class Run:
         labels = self.data.labels
         classifier = self.model.classifier
         if options["cv"]:
-            self._check_folds(options["cv"])
+            if options["cv"] > len(labels):
+                raise WordkitError(f"--cv {options['cv']}: there are only {len(labels)} documents")
             folds = stratified_folds(labels, options["cv"], options["seed"])
             splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(options["cv"])]
             rows = self.data.rows
@@ -204,6 +242,9 @@ class Run:
             rows = _stack(self.data.rows, self.dev.rows)
             labels = np.concatenate([labels, self.dev.labels])
             splits = [(np.arange(n), np.arange(n, n + held_out))]
+        for train, _ in splits:
+            if len(only := np.unique(labels[train])) < 2:
+                raise WordkitError(f"--cv {options['cv']}: a fold leaves documents of label `{only[0]}` only")
         grid = options["grid"] or PAPER_GRID
         self.points = search(
             classifier, rows, labels, splits, grid, threads=options["threads"], monitor=monitor
@@ -211,13 +252,6 @@ class Run:
         best = self.points[0]
         classifier.set_params(C=best.C, lam=best.lam, epochs=best.epochs)
         return self.points
-
-    def _check_folds(self, k: int) -> None:
-        labels, counts = np.unique(self.data.labels, return_counts=True)
-        if k > counts.sum():
-            raise WordkitError(f"--cv {k}: there are only {counts.sum()} documents")
-        if len(labels) == 2 and counts.min() < 2:
-            raise WordkitError(f"--cv {k}: label `{labels[np.argmin(counts)]}` has one document only")
 
     def fit(self, monitor: Monitor) -> None:
         """Train; raises Interrupted where the monitor asks to stop."""
@@ -240,15 +274,22 @@ class Run:
         if classifier.vectors is not None:
             vectors = hashlib.sha256(np.ascontiguousarray(classifier.vectors).tobytes()).hexdigest()
         inputs = self.data.inputs
-        if self.options["init"] and self.earlier:
-            inputs = [*self.earlier.header["inputs"], *inputs]
+        chosen: list[dict[str, Any]] | None = [_as_dict(point) for point in self.points]
+        before = self.earlier.header if self.earlier else {}
+        # How many of the inputs are those of the models that went before.
+        continued = len(before["inputs"]) if before else 0
+        if self.options["resume"]:
+            inputs, chosen, continued = before["inputs"], before.get("grid"), before.get("continued", 0)
+        elif before:
+            inputs = [*before["inputs"], *inputs]
         all_parameters = {**features, **parameters, "vectors": vectors[:12] if vectors else None}
         return {
             "command": "train-rpa",
             "signature": signature("train-rpa", all_parameters, inputs),
             "inputs": inputs,
             "vectors": vectors,
-            **({"grid": [_as_dict(point) for point in self.points]} if self.points else {}),
+            **({"grid": chosen} if chosen else {}),
+            **({"continued": continued} if continued else {}),
         }
 
     # --- results ---------------------------------------------------------------------------------------------------
@@ -262,10 +303,6 @@ class Run:
     def write_vectors(self, path: str) -> list[str]:
         """Write the re-embedded word vectors; returns notes for the user."""
         words, vectors = self.model.words(), self.model.classifier.word_vectors()
-        if not words:
-            raise WordkitError(f"{path}: svmlight features have no words to write vectors for")
-        if vectors.shape[1] == 0:
-            raise WordkitError(f"{path}: --algorithm pa-onehot has no word vectors")
         write_vectors(path, words, vectors[: len(words)])
         grams = len(vectors) - len(words)
         return [f"{grams} n-grams have vectors of their own that are not in {path}"] if grams else []
@@ -284,7 +321,7 @@ class Run:
                 **chosen,
                 **{key: value for key, value in last.items() if key != "epoch"},
                 "epochs": classifier.n_iter_,
-                "C": classifier.C,
+                "C": classifier.C_,
                 "lam": classifier.lam,
                 "labels": len(classifier.classes_),
                 "features": classifier.n_features_in_,
@@ -293,6 +330,14 @@ class Run:
             total=len(self.data.labels),
             details={"grid": [_as_dict(point) for point in self.points]} if self.points else {},
         )
+
+
+def _memory() -> float:
+    """Bytes of this machine's memory."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return math.inf
 
 
 def _as_dict(point: GridPoint) -> dict[str, Any]:

@@ -55,6 +55,8 @@ def command(
     for path in data:
         read = loaded.features.read([path], tally)
         inputs += read.inputs
+        for note in read.notes:
+            message(f"{path}: {note}")
         known = int(np.count_nonzero(np.diff(read.rows.indptr)))
         results.append(
             classification_result(

@@ -1,0 +1,59 @@
+"""scikit-learn's own checks of an estimator; what is not met is listed with its reason."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from wordkit.models import RPAClassifier
+
+EXPECTED_FAILURES = {
+    "check_supervised_y_2d": "labels of shape (n, 1) are refused; the check wants them flattened with sklearn's own warning",
+    "check_class_weight_classifiers": "class weights are `balanced` or `none`; the check sets them one by one",
+}
+# Checks that need something that is not installed.
+SKIPPED = {"check_array_api_input", "check_classifier_data_not_an_array"}
+
+
+@pytest.fixture(scope="module")
+def results():
+    from sklearn.utils.estimator_checks import check_estimator
+
+    with warnings.catch_warnings():
+        # RPAClassifier stands on its own, and some checks warn of what scikit-learn itself deprecates.
+        warnings.simplefilter("ignore")
+        return check_estimator(
+            RPAClassifier(dim=10), expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail=None
+        )
+
+
+def named(results, status: str) -> dict[str, object]:
+    return {check["check_name"]: check["exception"] for check in results if check["status"] == status}
+
+
+def test_checks(results):
+    assert len(results) > 40
+    assert named(results, "failed") == {}
+    assert set(named(results, "skipped")) <= SKIPPED
+
+
+def test_expected_failures_still_fail(results):
+    assert set(named(results, "xfail")) == set(EXPECTED_FAILURES)
+
+
+def test_works_inside_scikit_learn_tools():
+    from sklearn.base import clone, is_classifier
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    draw = np.random.default_rng(0)
+    y = draw.integers(0, 3, 90)
+    X = (draw.random((90, 12)) < 0.2).astype(float)
+    X[np.arange(90), y] = 1
+    model = RPAClassifier(dim=5, epochs=3, C=0.5)
+    copy = clone(model)
+    assert copy is not model and copy.get_params() == model.get_params() and is_classifier(model)
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.7
+    search = GridSearchCV(model, {"C": [1e-6, 1.0], "algorithm": ["rpa", "pa-onehot"]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.7 and len(search.cv_results_["params"]) == 4

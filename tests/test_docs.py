@@ -1,0 +1,116 @@
+"""The examples of the help pages and of README.md run as they are printed, and name only what exists."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.conftest import ROOT, SAMPLES
+from wordkit.cli import cli
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```sh\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def walk(command: click.Command, words: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
+    """Every command and group by the words that call it."""
+    found = {words: command}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            found |= walk(inner, (*words, name))
+    return found
+
+
+COMMANDS = walk(cli)
+
+
+def example_of(words: tuple[str, ...]) -> str:
+    """The line after ``Example:`` at the end of a help page."""
+    page = COMMANDS[words].get_help(click.Context(COMMANDS[words], terminal_width=80, max_content_width=110))
+    lines = page.rstrip().splitlines()
+    assert lines[-2].strip() == "Example:", page
+    return lines[-1].strip()
+
+
+def made_by(words: tuple[str, ...]) -> bool:
+    """Whether a command trains: it must run before those that use its model."""
+    return words == () or words[0].startswith("train")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A folder as a clone's: data_samples is there, and ``wordkit`` and ``python3`` are on the path."""
+    folder = tmp_path_factory.mktemp("clone")
+    (folder / "data_samples").symlink_to(SAMPLES)
+    (folder / ".bin").mkdir()
+    for name, call in (("wordkit", "-m wordkit"), ("python3", "")):
+        tool = folder / ".bin" / name
+        tool.write_text(f'#!/bin/sh\nexec {sys.executable} {call} "$@"\n')
+        tool.chmod(0o755)
+    return folder
+
+
+def run(script: str, folder: Path) -> None:
+    """Run a script, which must succeed and say nothing of a bug."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{folder / '.bin'}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-eu", "-o", "pipefail", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,
+        timeout=120, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{script}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", sorted(COMMANDS, key=lambda w: (not made_by(w), w)), ids=" ".join)
+def test_examples_of_help_pages_run(words, folder):
+    example = example_of(words)
+    assert example.startswith("wordkit ")
+    assert tuple(example.split()[1 : 1 + len(words)]) == words
+    run(example, folder)
+
+
+def test_readme_blocks_run(folder):
+    assert BLOCKS
+    for block in BLOCKS:
+        run(block, folder)
+
+
+def test_readme_names_only_what_exists():
+    known = {name for command in COMMANDS.values() for option in command.params for name in option.opts}
+    known |= {"--help", "-h"}
+    options = set(re.findall(r"(?<![\w-])--[A-Za-z][A-Za-z-]*", README))
+    assert options <= known, f"README.md names options that do not exist: {options - known}"
+    for block in BLOCKS:
+        for words in re.findall(r"^(?:.*\| *)?wordkit +(.*)$", block, flags=re.MULTILINE):
+            name = next(word for word in words.split() if not word.startswith("-"))
+            assert (name,) in COMMANDS, f"README.md calls `wordkit {name}`"
+    for call in re.findall(r"`wordkit ([a-z][a-z-]*)", README):
+        assert (call,) in COMMANDS, f"README.md names `wordkit {call}`"
+
+
+def test_readme_lists_every_command():
+    for words, command in COMMANDS.items():
+        if not isinstance(command, click.Group):
+            assert f"`{' '.join(words)}`" in README, f"README.md does not list {' '.join(words)}"
+
+
+def test_options_with_one_meaning_are_told_alike():
+    """An option of several commands has one type; the first word of the contract's names is never used otherwise."""
+    kinds: dict[str, set[str]] = {}
+    for command in COMMANDS.values():
+        for option in command.params:
+            if isinstance(option, click.Option) and option.opts[-1] in (
+                "--vectors", "--dim", "--epochs", "--min-count", "--lowercase", "--threads", "--seed", "--json", "--top",
+                "--skip-invalid", "--strict",
+            ):  # fmt: skip
+                kinds.setdefault(option.opts[-1], set()).add(f"{option.type!r} {option.default!r}")
+    assert {name: found for name, found in kinds.items() if len(found) > 1 and name != "--top"} == {}

@@ -1,0 +1,63 @@
+"""Which tests cover which entry of the users' log: every number has a file, or a reason why it has none yet."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+
+TRAIN, PREDICT, LINE, STOPPED = (
+    f"tests/cli/test_{name}.py" for name in ("train_rpa", "predict", "command_line", "interruption")
+)
+OPENING, TEXT, LABELLED, MODELS = (
+    f"tests/formats/test_{name}.py" for name in ("opening", "text", "labelled", "model_file")
+)
+
+# Where to look first; other files may have tests named after these numbers too. Numbers that are in neither list are
+# found by the names of their tests alone (vectors, CoNLL, svmlight, neighbours).
+COVERED = {
+    "U004": TEXT, "U005": TEXT, "U009": OPENING, "U013": OPENING, "U016": LINE, "U017": OPENING, "U019": TEXT, "U023": LINE,
+    "U024": TEXT, "U034": OPENING, "U043": TRAIN, "U044": LABELLED, "U045": LABELLED, "U046": PREDICT, "U047": PREDICT,
+    "U048": PREDICT, "U049": TRAIN, "U050": TRAIN, "U051": TRAIN, "U052": PREDICT, "U054": TRAIN, "U055": TRAIN, "U056": TRAIN,
+    "U058": LABELLED, "U059": "tests/models/test_bag_of_words.py", "U060": LABELLED, "U061": TRAIN, "U062": TRAIN,
+    "U063": STOPPED, "U064": TEXT, "U065": TRAIN, "U079": STOPPED, "U082": "tests/evaluation/test_classification.py",
+    "U090": PREDICT, "U092": LINE, "U093": LINE, "U094": LINE, "U095": TRAIN, "U096": TRAIN, "U099": LINE, "U100": LINE,
+    "U102": MODELS, "U103": LINE, "U104": MODELS,
+}  # fmt: skip
+
+LATER = {
+    "U018": "the classifier has no token of its own; for cooccur and train-hmtm",
+    "U039": "NER files, for evaluate ner", "U040": "NER files, for evaluate ner",
+    "U066": "train-rpa has no options that switch off its loss; for dcme", "U067": "for cooccur and sparse-code",
+    "U068": "for dcme", "U069": "for brown", "U070": "for brown", "U071": "for train-hmtm", "U072": "for decode",
+    "U073": "for train-hmtm", "U074": "for train-hmtm", "U075": "for sparse-code", "U076": "for trace-lasso",
+    "U077": "for trace-lasso", "U078": "for train-hmtm", "U080": "models of wordkit are one file; for counts and vocabularies",
+    "U081": "for evaluate similarity", "U083": "for evaluate analogy", "U084": "for evaluate analogy",
+    "U085": "for evaluate similarity", "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
+    "U089": "for tmira", "U053": "train-rpa gives margins, not probabilities; for train-hmtm and dcme",
+    "U098": "tqdm draws the bar, and report.py asks it for the rate of the whole run", "U101": "packaging: see .ci/run",
+    "U035": "for evaluate ner", "U091": "test_evaluation_equals_the_predictions in tests/cli/test_predict.py runs twice",
+}  # fmt: skip
+
+
+def numbers_in_tests() -> dict[str, set[str]]:
+    """Number -> files with a test named after it, several in one name included."""
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for name in re.findall(
+            r"^def test((?:_u\d{3})+)_", path.read_text(encoding="utf-8"), flags=re.MULTILINE
+        ):
+            for number in re.findall(r"u\d{3}", name):
+                found.setdefault(number.upper(), set()).add(str(path.relative_to(ROOT)))
+    return found
+
+
+@pytest.mark.parametrize("number", [f"U{n:03}" for n in range(1, 105)])
+def test_every_entry_has_a_test_or_a_reason(number):
+    named = numbers_in_tests().get(number, set())
+    assert named or number in LATER, f"{number} has neither a test named after it nor a reason"
+    assert not (number in COVERED and number in LATER)
+    if number in COVERED:
+        assert COVERED[number] in named, f"no test of {COVERED[number]} is named after {number}"
