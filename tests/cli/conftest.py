@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import environment
-from wordkit.cli import run as run_inside
 
 
 def run_wordkit(folder, *args, **kwargs) -> subprocess.CompletedProcess:
@@ -46,20 +45,6 @@ def succeeds(run) -> str:
     assert run.returncode == 0, run.stderr.decode()
     assert "Traceback" not in run.stderr.decode()
     return run.stdout.decode()
-
-
-@pytest.fixture
-def inside(tmp_path, monkeypatch, capfdbinary):
-    """As the fixture ``wordkit``, but in this process: ten times as fast, for the many ways to use a command wrongly."""
-
-    def run(*args) -> subprocess.CompletedProcess:
-        monkeypatch.chdir(tmp_path)
-        capfdbinary.readouterr()
-        code = run_inside(list(map(str, args)))
-        out, err = capfdbinary.readouterr()
-        return subprocess.CompletedProcess(args, code, out, err)
-
-    return run
 
 
 @pytest.fixture(scope="session")

@@ -100,6 +100,13 @@ def test_hand_computed_step():
     assert p == 1
 
 
+def test_embedding_first_leaves_the_weights_what_is_left():
+    """w = 2, Phi = 0, x = 1, y = 1, C = 1/2, lam = 1: u = 2 / (4 + 1) = 0.4, then w + (1 - 0.8) 0.4 / (0.16 + 1)."""
+    update = rpa_step.UPDATES["embedding-first"]
+    p, _, r, _, _, n = rpa_step.plane_step(4, 0, 0, 1, 0, 0, 1, 0.5, 1, update, 1)
+    assert (2 * p, 2 * r, n) == pytest.approx((2 + 0.2 * 0.4 / 1.16, 0.4, 1))
+
+
 numbers = st.floats(-2, 2)
 
 
@@ -144,12 +151,13 @@ def test_joint_step_is_the_optimum_of_problem_5(seed, C, lam, sparse):
     st.floats(0.01, 100),
     st.floats(0.01, 100),
     st.sampled_from([-1.0, 1.0]),
+    st.sampled_from(["coordinate", "embedding-first"]),
 )
-def test_coordinate_steps_never_raise_the_objective(w, v, s, C, lam, y):
+def test_exact_blocks_never_raise_the_objective(w, v, s, C, lam, y, update):
     values = []
     for n in range(1, 8):
         p, q, r, t, *_ = rpa_step.plane_step(
-            w * w, w * v, v * v, s, 0, 0, y, C, lam, rpa_step.UPDATES["coordinate"], n
+            w * w, w * v, v * v, s, 0, 0, y, C, lam, rpa_step.UPDATES[update], n
         )
         new, u = p * w + q * v, r * w + t * v
         loss = max(0, 1 - y * new * (v + s * u))

@@ -36,7 +36,7 @@ def hyperplane_figure(example: Example, path: str | os.PathLike[str]) -> None:
     figure, (left, right) = new_figure(9, 4.2, columns=2)
     _panel(left, "PA, noisy vectors", example, example.before, example.pa_weights)
     _panel(right, "RPA, re-embedded vectors", example, example.after, example.rpa_weights)
-    left.legend(fontsize="small")
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize="small")
     save_figure(figure, path)
 
 
