@@ -302,3 +302,23 @@ def test_info(inside, questions, samples):
     assert {600, 20} <= set(vectors.values())
     fails(inside("info", samples / "corpus.txt"), "corpus.txt")
     fails(inside("info", "none"), "none: No such file")
+
+
+def test_u047_svmlight_too_has_one_line_for_each_line(wordkit, tmp_path):
+    (tmp_path / "train").write_text("1 1:1 3:1\n-1 2:1\n" * 5)
+    (tmp_path / "new").write_text("# header\n\n1 1:1\n2:1\n   \nno number\n-1 3:1\n# end\n\n")
+    succeeds(wordkit("train-rpa", "train", "-o", "m", "--format", "svmlight", "--dim", "5"))
+    out = succeeds(wordkit("predict", "m", "new", "--skip-invalid", "--scores")).splitlines()
+    assert len(out) == 9
+    assert [line.split("\t")[1] == "0" for line in out] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
+    assert [line.split("\t")[0] for line in out if not line.endswith("\t0")] == ["1", "-1", "1"]

@@ -44,7 +44,7 @@ class SvmlightData:
         data, indices, indptr: float32, int32 (from 0, ascending in a record) and int64, as in ``csr_array``.
         zero_based: whether indices start from 0 in the file.
         n_features: the greatest stored index plus one, or the width that was asked for.
-        lines: int64, the line of each record.
+        lines: int64, the line of each record. covers: all lines that were read for them, blank ones and comments too.
     """
 
     labels: list[str]
@@ -55,6 +55,7 @@ class SvmlightData:
     zero_based: bool
     n_features: int
     lines: np.ndarray
+    covers: range
 
     def matrix(self) -> csr_array:
         """The features as a sparse matrix of records x ``n_features``, the values not copied."""
@@ -149,7 +150,7 @@ def iter_svmlight(
     tally: Tally | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> Iterator[SvmlightData]:
-    """Read in pieces of about ``block_bytes`` of text; memory does not grow with the file.
+    """Read in pieces of about ``block_bytes`` of text, some of which may have no record; memory does not grow with the file.
 
     Args:
         path: a path, ``-``, or an open :class:`Input`.
@@ -178,8 +179,6 @@ def iter_svmlight(
             state[kernel.LINE] = line
             _parse(source.name, block, state, base, labelled, tally, buffers)
             rows, filled = int(state[kernel.ROWS]), int(state[kernel.FILLED])
-            if rows == 0:
-                continue
             total += rows
             indices = buffers.indices[:filled].copy()
             piece = SvmlightData(
@@ -191,6 +190,7 @@ def iter_svmlight(
                 zero_based=zero_based,
                 n_features=int(indices.max()) + 1 if filled else 0,
                 lines=buffers.lines[:rows].copy(),
+                covers=range(line, line + block.count(b"\n")),
             )
             yield piece if n_features is None else _within(piece, n_features, source.name, tally)
         if total == 0:
@@ -213,9 +213,8 @@ def read_svmlight(
     if zero_based is None and n_features is not None:
         raise ValueError("n_features comes from a model, which knows zero_based too")
     first = True if zero_based is None else zero_based
-    pieces = list(
-        iter_svmlight(path, zero_based=first, n_features=n_features, labelled=labelled, tally=tally)
-    )
+    everything = iter_svmlight(path, zero_based=first, n_features=n_features, labelled=labelled, tally=tally)
+    pieces = [piece for piece in everything if piece.labels]
     filled = np.cumsum([0] + [len(piece.data) for piece in pieces])
     ends = (piece.indptr[1:] + before for piece, before in zip(pieces, filled[:-1], strict=True))
     width = max(piece.n_features for piece in pieces)
@@ -228,6 +227,7 @@ def read_svmlight(
         zero_based=first,
         n_features=width,
         lines=np.concatenate([piece.lines for piece in pieces]),
+        covers=range(1, pieces[-1].covers.stop),
     )
     if zero_based is None and not (whole.indices.size and whole.indices.min() == 0):
         whole.indices -= 1

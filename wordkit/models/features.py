@@ -162,12 +162,16 @@ class SvmlightFeatures:
         )
 
     def stream(self, path: str, tally: Tally) -> Iterator[scipy.sparse.csr_array]:
-        """Rows of a file record by record (blank lines and comments are none); labels may be missing."""
+        """A row for each line of a file, empty for blank lines, comments and skipped ones; labels may be missing."""
         with Input(path) as source:
             for piece in iter_svmlight(
                 source, zero_based=self.zero_based, n_features=self.n_features, labelled=False, tally=tally
             ):
-                yield piece.matrix()
+                sizes = np.zeros(len(piece.covers), dtype=np.int64)
+                sizes[piece.lines - piece.covers.start] = np.diff(piece.indptr)
+                indptr = np.concatenate([[0], np.cumsum(sizes)])
+                shape = (len(sizes), self.n_features)
+                yield scipy.sparse.csr_array((piece.data, piece.indices, indptr), shape=shape)
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {}, {"format": self.format, "zero_based": self.zero_based, "n_features": self.n_features}
