@@ -295,7 +295,7 @@ class RPAClassifier(Estimator):
     def class_scores(self, X: Any) -> np.ndarray:
         """Margins with a column for every class, two classes included (n, classes)."""
         scores = self.decision_function(X)
-        return np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores
+        return np.stack([0.0 - scores, scores], axis=1) if scores.ndim == 1 else scores  # 0 stays 0, not -0
 
     def best_classes(self, X: Any, scores: np.ndarray) -> np.ndarray:
         """Class numbers (n) for scores of X; documents without any feature get the most frequent class."""
