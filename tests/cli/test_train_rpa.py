@@ -349,3 +349,17 @@ def test_u043_labels_that_are_no_labels(inside, tmp_path):
     assert (
         succeeds(run) and "most documents have a label of their own: are these labels?" in run.stderr.decode()
     )
+
+
+def test_an_output_never_replaces_the_data(inside, tmp_path, small):
+    data = tmp_path / "data.txt"
+    data.write_bytes(small.read_bytes())
+    (tmp_path / "link").symlink_to(data)
+    for arguments in (
+        ("train-rpa", data, "-o", "link"),
+        ("train-rpa", data, "-o", "m", "--vectors-out", data),
+        ("train-rpa", small, "--dev", data, "-o", "m", "--log", "./data.txt"),
+        ("predict", data, small, "-o", data),
+    ):
+        fails(inside(*arguments), "an output has the path of an input", code=2)
+    assert data.read_bytes() == small.read_bytes()

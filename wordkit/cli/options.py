@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -109,23 +109,25 @@ def one_standard_input(*paths: str | None) -> None:
         raise click.UsageError("standard input (-) can be only one of the inputs")
 
 
-def distinct_outputs(*paths: str | None) -> None:
-    """Check before the work that every output can be written, and that no two are the same file."""
-    import os
-
+def check_outputs(*outputs: str | None, inputs: Sequence[str | None] = ()) -> None:
+    """Check before the work that every output can be written, and that no two are one file, or one of the inputs."""
     from wordkit.formats.opening import check_output
 
-    given = [path for path in paths if path is not None]
-    # Two results may go to /dev/null, or into one pipe.
-    files = [
-        os.path.realpath(path)
-        for path in given
-        if path == "-" or not os.path.exists(path) or os.path.isfile(path)
-    ]
+    given = [path for path in outputs if path is not None]
+    files = _real_files(given)
     if len(set(files)) < len(files):
         raise click.UsageError("two outputs have the same path")
+    if set(files) & set(_real_files([path for path in inputs if path is not None])):
+        raise click.UsageError("an output has the path of an input, which it would replace")
     for path in given:
         check_output(path)
+
+
+def _real_files(paths: Sequence[str]) -> list[str]:
+    """Files behind some paths, present or to be made; devices and pipes, which several may share, are left out."""
+    import os
+
+    return [os.path.realpath(path) for path in paths if not os.path.exists(path) or os.path.isfile(path)]
 
 
 def not_standard_output(path: str | None, what: str) -> None:

@@ -43,7 +43,7 @@ def command(
     from wordkit.tally import Tally
 
     options.one_standard_input(model, input)
-    options.distinct_outputs(output)
+    options.check_outputs(output, inputs=[model, input])
     classifier = TextClassifier.load(model)
     classifier.classifier.threads = threads
     tally = Tally(skip_invalid=skip_invalid, strict=strict)

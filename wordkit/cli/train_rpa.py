@@ -123,7 +123,8 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
     for name in ("vectors_out", "checkpoint", "log"):
         options.not_standard_output(given[name], f"--{name.replace('_', '-')}")
     options.one_standard_input(*train, given["dev"], given["vectors"], given["init"], given["resume"])
-    options.distinct_outputs(output, given["vectors_out"], given["checkpoint"], given["log"])
+    outputs = (output, given["vectors_out"], given["checkpoint"], given["log"])
+    options.check_outputs(*outputs, inputs=[*train, given["dev"], given["vectors"]])
     if given["grid"] and not (given["cv"] or given["dev"]):
         raise click.UsageError("--grid needs --cv K or --dev FILE to judge by")
     if given["init"] and given["vectors"]:
