@@ -117,7 +117,7 @@ def check_outputs(*outputs: str | None, inputs: Sequence[str | None] = ()) -> No
     files = _real_files(given)
     if len(set(files)) < len(files):
         raise click.UsageError("two outputs have the same path")
-    if set(files) & set(_real_files([path for path in inputs if path is not None])):
+    if set(files) & set(_real_files([path for path in inputs if path not in (None, "-")])):
         raise click.UsageError("an output has the path of an input, which it would replace")
     for path in given:
         check_output(path)
