@@ -9,9 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from wordkit.cli import run as run_inside
+
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "data_samples"
 REAL_DATA = Path(os.environ.get("DATA") or ROOT.parent / "shared" / "data")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a process that is to find this wordkit, with its streams buffered as users have them."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "", **more}
 
 
 def pytest_collection_modifyitems(items):
@@ -43,8 +50,22 @@ def wordkit(tmp_path):
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             cwd=cwd or tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
+            env=environment(**(env or {})),
             timeout=timeout,
         )
+
+    return run
+
+
+@pytest.fixture
+def inside(tmp_path, monkeypatch, capfdbinary):
+    """As the fixture ``wordkit``, but in this process: ten times as fast, for the many ways to use a command wrongly."""
+
+    def run(*args) -> subprocess.CompletedProcess:
+        monkeypatch.chdir(tmp_path)
+        capfdbinary.readouterr()
+        code = run_inside(list(map(str, args)))
+        out, err = capfdbinary.readouterr()
+        return subprocess.CompletedProcess(args, code, out, err)
 
     return run

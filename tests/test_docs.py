@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.conftest import ROOT, SAMPLES
+from tests.conftest import ROOT, SAMPLES, environment
 from wordkit.cli import cli
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -61,9 +61,9 @@ def folder(tmp_path_factory) -> Path:
 
 def run(script: str, folder: Path) -> None:
     """Run a script, which must succeed and say nothing of a bug."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{folder / '.bin'}:{os.environ['PATH']}"}
+    on_path = environment(PATH=f"{folder / '.bin'}:{os.environ['PATH']}")
     done = subprocess.run(
-        ["bash", "-eu", "-o", "pipefail", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,
+        ["bash", "-eu", "-o", "pipefail", "-c", script], cwd=folder, env=on_path, capture_output=True, text=True,
         timeout=120, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 0, f"{script}\n{done.stderr}"

@@ -8,8 +8,9 @@ import pytest
 
 from tests.conftest import ROOT
 
-TRAIN, PREDICT, LINE, STOPPED = (
-    f"tests/cli/test_{name}.py" for name in ("train_rpa", "predict", "command_line", "interruption")
+TRAIN, DATA, PREDICT, LINE, STOPPED = (
+    f"tests/cli/test_{name}.py"
+    for name in ("train_rpa", "train_rpa_data", "predict", "command_line", "interruption")
 )
 OPENING, TEXT, LABELLED, MODELS = (
     f"tests/formats/test_{name}.py" for name in ("opening", "text", "labelled", "model_file")
@@ -20,7 +21,7 @@ OPENING, TEXT, LABELLED, MODELS = (
 COVERED = {
     "U004": TEXT, "U005": TEXT, "U009": OPENING, "U013": OPENING, "U016": LINE, "U017": OPENING, "U019": TEXT, "U023": LINE,
     "U024": TEXT, "U034": OPENING, "U043": TRAIN, "U044": LABELLED, "U045": LABELLED, "U046": PREDICT, "U047": PREDICT,
-    "U048": PREDICT, "U049": TRAIN, "U050": TRAIN, "U051": TRAIN, "U052": PREDICT, "U054": TRAIN, "U055": TRAIN, "U056": TRAIN,
+    "U048": PREDICT, "U049": TRAIN, "U050": DATA, "U051": DATA, "U052": PREDICT, "U054": DATA, "U055": TRAIN, "U056": TRAIN,
     "U058": LABELLED, "U059": "tests/models/test_bag_of_words.py", "U060": LABELLED, "U061": TRAIN, "U062": TRAIN,
     "U063": STOPPED, "U064": TEXT, "U065": TRAIN, "U079": STOPPED, "U082": "tests/evaluation/test_classification.py",
     "U090": PREDICT, "U092": LINE, "U093": LINE, "U094": LINE, "U095": TRAIN, "U096": TRAIN, "U099": LINE, "U100": LINE,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
-from wordkit.cli import run as run_inside
+from tests.conftest import environment
 
 
 def run_wordkit(folder, *args, **kwargs) -> subprocess.CompletedProcess:
@@ -26,11 +24,6 @@ def start(folder, *args, env: dict | None = None, **kwargs) -> subprocess.Popen:
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **kwargs}
     command = [sys.executable, "-m", "wordkit", *map(str, args)]
     return subprocess.Popen(command, cwd=folder, env=environment(**(env or {})), **pipes)
-
-
-def environment(**more: str) -> dict[str, str]:
-    """The environment of a process that is to find this wordkit."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
 def fails(run, *parts: str, code: int = 1) -> str:
@@ -52,20 +45,6 @@ def succeeds(run) -> str:
     assert run.returncode == 0, run.stderr.decode()
     assert "Traceback" not in run.stderr.decode()
     return run.stdout.decode()
-
-
-@pytest.fixture
-def inside(tmp_path, monkeypatch, capfdbinary):
-    """As the fixture ``wordkit``, but in this process: ten times as fast, for the many ways to use a command wrongly."""
-
-    def run(*args) -> subprocess.CompletedProcess:
-        monkeypatch.chdir(tmp_path)
-        capfdbinary.readouterr()
-        code = run_inside(list(map(str, args)))
-        out, err = capfdbinary.readouterr()
-        return subprocess.CompletedProcess(args, code, out, err)
-
-    return run
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,8 @@ import time
 import click
 import pytest
 
-from tests.cli.conftest import environment, fails, succeeds
+from tests.cli.conftest import fails, succeeds
+from tests.conftest import environment
 from wordkit import __version__
 from wordkit.cli import cli
 

@@ -23,13 +23,13 @@ GRID = (
     "--dev",
     "data_samples/questions.test.txt",
     "--grid",
-    "C=0.5,1:lam=0.01:epochs=120,130",
+    "C=0.5,1:lam=0.01:epochs=60,70",
     "--C",
     "3",
     "--epochs",
     "7",
 )
-LONG = ("--epochs", "120")
+LONG = ("--epochs", "80")
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
 
-from tests.cli.conftest import environment, fails, run_wordkit, succeeds
+from tests.cli.conftest import fails, succeeds
+from tests.conftest import environment
 from wordkit.formats.model_file import read_header, read_model
 from wordkit.formats.vectors import read_vectors
 from wordkit.models import TextClassifier
@@ -108,75 +108,6 @@ def test_u024_u034_crlf_and_byte_order_mark(inside, small, tmp_path):
         succeeds(inside("train-rpa", path, *QUICK, "-o", name))
     a, b = (read_model(tmp_path / name)[1] for name in ("a", "b"))
     assert all((a[name] == b[name]).all() for name in b)
-
-
-# --- data that cannot be used ----------------------------------------------------------------------------------
-
-BAD = {
-    "empty.txt": "empty.txt: is empty",
-    "latin1.txt": "latin1.txt:2: byte 0xe9 at offset",
-    "nul.txt": "nul.txt:2: NUL byte",
-    "one_class.txt": "all documents have the label",
-    "some_unlabelled.txt": "some_unlabelled.txt:2: no label",
-    "two_labels.txt": "two_labels.txt:2: 2 labels",
-    "unlabelled.txt": "`__label__`",
-    "utf16.txt": "looks like UTF-16",
-    "not_gzip.vec.gz": "compressed file is damaged",
-    "truncated.vec.gz": "compressed file is incomplete",
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_u017_u044_u054_broken_files(inside, samples, tmp_path, name):
-    labelled(tmp_path, b"old", "m")
-    fails(inside("train-rpa", samples / "broken" / name, "-o", "m", "--min-count", "1"), BAD[name])
-    assert (tmp_path / "m").read_bytes() == b"old" and os.listdir(tmp_path) == ["m"]
-
-
-def test_u044_no_labelled_line_at_all(inside, tmp_path):
-    labelled(tmp_path, "sports ball game\n")
-    fails(inside("train-rpa", "x.txt", "-o", "m"), "x.txt:1: no label", "`__label__`")
-    skipped = inside("train-rpa", "x.txt", "-o", "m", "--skip-invalid")
-    fails(skipped, "x.txt: no labelled line; labels start with `__label__`")
-
-
-def test_bad_lines_are_skipped_and_counted(inside, tmp_path):
-    labelled(
-        tmp_path, b"__label__a x y\nno label\n__label__b x z\n\xff\n__label__b __label__a x\n__label__a x\n"
-    )
-    run = inside("train-rpa", "x.txt", "-o", "m", "--min-count", "1", "--skip-invalid", "--json")
-    assert json.loads(succeeds(run))["total"] == 3
-    for part in ("x.txt:2: no label", "x.txt:4: byte 0xff", "x.txt:5: 2 labels"):
-        assert part in run.stderr.decode()
-
-
-def test_u050_min_count_removes_everything(inside, tmp_path):
-    labelled(tmp_path, "__label__x a b a\n__label__y c d\n")
-    run = inside("train-rpa", "x.txt", "-o", "m", "--min-count", "5")
-    fails(run, "0 of 4 word types occur at least 5 times (most frequent: `a`, 2)", "--min-count")
-
-
-def test_u051_what_was_kept_is_always_said(inside, tmp_path):
-    labelled(tmp_path, "__label__x a b a\n__label__y c d\n")
-    run = inside("train-rpa", "x.txt", "-o", "m")
-    assert "1 of 4 word types kept (--min-count 2), 40.0% of 5 tokens" in run.stderr.decode()
-
-
-@pytest.mark.parametrize(("choice", "total"), [("first", 3), ("each", 4)])
-def test_several_labels(inside, tmp_path, choice, total):
-    labelled(tmp_path, "__label__a x\n__label__b y __label__a x\n__label__b y\n")
-    run = inside("train-rpa", "x.txt", "-o", "m", *QUICK, "--min-count", "1", "--multi-label", choice)
-    assert f"total\t{total}\n" in succeeds(run)
-    assert f"total\t{total}\n" in succeeds(
-        inside("evaluate", "classification", "m", "x.txt")
-    )  # as in training
-
-
-def test_u060_numeric_labels(inside, tmp_path):
-    labelled(tmp_path, "".join(f"__label__{x} w{x} common\n" for x in ("0", "-1", "+1") * 4))
-    succeeds(inside("train-rpa", "x.txt", "-o", "m"))
-    labelled(tmp_path, "w0\nw-1\nw+1\n", "t")
-    assert succeeds(inside("predict", "m", "t")).split() == ["__label__0", "__label__-1", "__label__+1"]
 
 
 # --- svmlight --------------------------------------------------------------------------------------------------
@@ -418,67 +349,3 @@ def test_u043_labels_that_are_no_labels(inside, tmp_path):
     assert (
         succeeds(run) and "most documents have a label of their own: are these labels?" in run.stderr.decode()
     )
-
-
-# --- continuing a model ----------------------------------------------------------------------------------------
-
-
-def test_init_appends_new_words_and_refuses_new_labels(wordkit, questions, tmp_path):
-    labelled(tmp_path, "__label__place zebra zebra who\n__label__person zebra what\n" * 3)
-    labelled(tmp_path, "__label__weather rain rain\n", "other")
-    run = wordkit("train-rpa", "x.txt", "--init", questions, "-o", "m", "--epochs", "2")
-    succeeds(run)
-    assert "1 new words appended" in run.stderr.decode()
-    old, new = TextClassifier.load(questions), TextClassifier.load(tmp_path / "m")
-    assert new.words() == [*old.words(), "zebra"]
-    assert [record["name"] for record in new.header["inputs"]] == ["questions.train.txt", "x.txt"]
-    piped = wordkit(
-        "train-rpa",
-        "-",
-        "--init",
-        questions,
-        "-o",
-        "p",
-        "--epochs",
-        "2",
-        stdin=(tmp_path / "x.txt").read_bytes(),
-    )
-    succeeds(piped)
-    assert (TextClassifier.load(tmp_path / "p").classifier.coef_ == new.classifier.coef_).all()
-    fails(
-        wordkit("train-rpa", "other", "--init", questions, "-o", "m"),
-        "label `weather` is not one of the model's",
-    )
-
-
-def test_init_on_rare_words_and_with_ngrams(inside, questions, small, tmp_path):
-    labelled(tmp_path, "__label__place where zebra\n")
-    run = inside("train-rpa", "x.txt", "--init", questions, "-o", "m", "--epochs", "1")
-    assert succeeds(run) and "0 new words appended" in run.stderr.decode()
-    succeeds(inside("train-rpa", small, *QUICK, "--ngrams", "2", "-o", "n"))
-    run = inside("train-rpa", small, "--init", "n", "-o", "m", "--epochs", "1")
-    assert succeeds(run) and "takes no new words" in run.stderr.decode()
-
-
-def test_u061_init_with_options_that_contradict_the_model(inside, questions, small):
-    init = ("train-rpa", small, "--init", questions, "-o", "m")
-    fails(inside(*init, "--dim", "7"), "--dim 7 contradicts the model's 20")
-    fails(inside(*init, "--min-count", "3"), "--min-count 3 contradicts the model's 2")
-    fails(inside(*init, "--algorithm", "pa"), "--algorithm pa contradicts the model's rpa")
-    fails(inside(*init, "--cv", "3"), "--cv is the earlier model's to say")
-    succeeds(inside(*init, "--dim", "20", "--min-count", "2", "--C", "0.5", "--epochs", "1"))
-
-
-def test_u104_init_and_resume_from_what_is_no_classifier(inside, small, samples):
-    for option in ("--init", "--resume"):
-        fails(
-            inside("train-rpa", small, option, samples / "vectors.bin", "-o", "m"),
-            "vectors.bin: is not a model file",
-        )
-        fails(inside("train-rpa", small, option, "none", "-o", "m"), "none: No such file")
-
-
-def test_model_written_over_the_one_that_is_continued(questions, small, tmp_path):
-    shutil.copy(questions, tmp_path / "m")
-    succeeds(run_wordkit(tmp_path, "train-rpa", small, "--init", "m", "-o", "m", "--epochs", "1"))
-    assert len(read_header(tmp_path / "m")["inputs"]) == 2

@@ -22,11 +22,8 @@ def command(file: str) -> None:
 
     try:
         header = read_header(file)
-    except DataError as error:
+    except DataError:
         if file == "-":
             raise
-        try:
-            header = describe_vectors(file)
-        except DataError:
-            raise error from None
+        header = describe_vectors(file)
     print_lines([json.dumps(header, ensure_ascii=False, indent=1)])

@@ -96,7 +96,6 @@ def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Any]]:
                 errno.EINVAL,
             ):  # EINVAL: a place before the start
                 raise
-                raise
             raise DataError(source.name, None, "is not a model file, or is damaged", _EXPECTED) from None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from wordkit.errors import WordkitError
 from wordkit.evaluation.result import Result
+from wordkit.formats.opening import STDIN_NAME
 from wordkit.formats.vectors import read_vectors, write_vectors
 from wordkit.models.cross_validation import stratified_folds
 from wordkit.models.features import Features, LabelledRows, SvmlightFeatures, TextFeatures
@@ -80,13 +81,14 @@ class Run:
         notes = self._read_earlier(paths) if self.earlier else self._read_fresh(paths)
         labels = np.unique(self.data.labels)
         if len(labels) < 2 and not self.earlier:
+            names = ", ".join(STDIN_NAME if path == "-" else path for path in paths)
             raise WordkitError(
-                f"all documents have the label `{labels[0]}`; a classifier needs two labels at least"
+                f"{names}: all documents have the label `{labels[0]}`; a classifier needs two labels at least"
             )
         empty = int(np.count_nonzero(np.diff(self.data.rows.indptr) == 0))
         summary = f"{len(self.data.labels)} documents, {len(labels)} labels"
         if empty:
-            summary += f"; {empty} documents without any known feature"
+            summary += f"; {empty} of them without any known feature"
         if len(labels) * 2 > len(self.data.labels):
             summary += "; most documents have a label of their own: are these labels?"
         if self.options["vectors_out"]:
