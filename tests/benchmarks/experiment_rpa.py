@@ -59,11 +59,12 @@ EPOCHS = {"3": PAPER_GRID["epochs"], "4": (1,)}
 BEYOND_GRID = {"C": (0.1, 1.0, 10.0, 100.0), "lam": (1e-4, 1e-3, 1e-2), "epochs": (5, 10, 20)}
 AVERAGE: dict[str, Any] = {"average": True}
 EMBEDDING_FIRST: dict[str, Any] = {"update": "embedding-first"}
+BEST: dict[str, Any] = {**EMBEDDING_FIRST, **AVERAGE}
 SHARED: dict[str, Any] = {"embedding": "shared"}
+LOWERCASE: dict[str, Any] = {"lowercase": True}
 ALL_WORDS: dict[str, Any] = {"min_count": 1}
 BIGRAMS: dict[str, Any] = {"min_count": 1, "ngrams": 2}
 ONE_HOT: dict[str, Any] = {"algorithm": "pa-onehot"}
-BEST: dict[str, Any] = {**EMBEDDING_FIRST, **AVERAGE}
 # Parameters of the classifier and of its features; dim 50.
 BEYOND: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
     ({**ONE_HOT, **AVERAGE}, BIGRAMS),
@@ -123,15 +124,21 @@ class Row:
 
 
 def paper_rows(dataset: str, vocabulary: str, dims: list[int], with_fixed: bool) -> Iterator[Row]:
-    """Both tables' rows of one data set, and their like with two departures: the mean of the weights, and embedding first."""
+    """Both tables' rows of one data set, and their like with departures: mean of the weights, embedding first, case folded."""
     for table in ("3", "4"):
         onehot, fixed, learned = PAPER.get((table, dataset), (None, (None,) * 3, (None,) * 3))
-        for average in ({}, AVERAGE):
-            yield Row(dataset, table, vocabulary, {"algorithm": "pa-onehot", **average}, paper=onehot)
-        for departure in ({}, EMBEDDING_FIRST, {**EMBEDDING_FIRST, **AVERAGE}, AVERAGE):
+        for departure, text in (({}, {}), (AVERAGE, {}), ({}, LOWERCASE)):
+            yield Row(dataset, table, vocabulary, {**ONE_HOT, **departure}, text, paper=onehot)
+        for departure, text in (
+            ({}, {}),
+            (EMBEDDING_FIRST, {}),
+            (EMBEDDING_FIRST, LOWERCASE),
+            (BEST, {}),
+            (AVERAGE, {}),
+        ):
             for dim in dims:
                 parameters = {"algorithm": "rpa", "dim": dim, **departure}
-                yield Row(dataset, table, vocabulary, parameters, paper=learned[DIMS.index(dim)])
+                yield Row(dataset, table, vocabulary, parameters, text, paper=learned[DIMS.index(dim)])
         for dim in dims if with_fixed else []:
             parameters = {"algorithm": "pa", "dim": dim}
             yield Row(dataset, table, vocabulary, parameters, paper=fixed[DIMS.index(dim)])
