@@ -72,12 +72,13 @@ READERS = {
     "labelled documents": _labelled,
     "text": _labelled,
 }
-TRAIN = ("train-rpa", "-o", "out.model", "--min-count", "1", "--epochs", "1", "--dim", "5")
+TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
+TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
 EVALUATE = ("evaluate", "classification", "small.model")
 COMMANDS_OF = {
     "vectors": [("info",), ("convert", "--to", "glove")],
     "binary vectors": [("info",), ("convert", "--to", "glove")],
-    "svmlight": [(*TRAIN, "--format", "svmlight")],
+    "svmlight": [TRAIN_SVMLIGHT],
     "labelled documents": [TRAIN, EVALUATE],
     "text": [TRAIN, EVALUATE],
 }

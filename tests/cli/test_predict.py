@@ -252,7 +252,9 @@ def test_u090_lines_and_details(inside, questions, folder):
     ]
     details = succeeds(inside("evaluate", "classification", questions, TEST, "--details"))
     assert (
-        details.startswith(short) and "per_class/entity/recall\t" in details and "confusion/counts" in details
+        details.startswith(short)
+        and "per_class/entity/recall\t" in details
+        and "confusion/place/place\t" in details
     )
     two = succeeds(inside("evaluate", "classification", questions, TEST, TEST))
     assert two.splitlines()[0].split("\t")[::2] == ["accuracy", "mean"] and f"\t{TEST}\n" in two

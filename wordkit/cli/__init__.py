@@ -91,7 +91,7 @@ def cli(context: click.Context, quiet: bool, verbose: bool) -> None:
     Inputs are paths or - for standard input; .gz, .bz2, .xz and .zst are read and written by suffix. Results go to
     standard output or to --output, messages to standard error.
     """
-    context.obj = {"quiet": quiet, "verbose": verbose}
+    context.ensure_object(dict).update(quiet=quiet, verbose=verbose)
 
 
 def _terminate(number: int, frame: object) -> None:
@@ -124,7 +124,7 @@ def _drop_streams() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 failure, 2 bad usage, 130 interrupted."""
-    verbose = False
+    flags: dict[str, bool] = {}
     if instruction := os.environ.get(
         COMPLETE_VARIABLE
     ):  # the shell asks for completions of a half-typed line
@@ -132,8 +132,8 @@ def run(arguments: list[str] | None = None) -> int:
 
         return shell_complete(cli, {}, "wordkit", COMPLETE_VARIABLE, instruction)
     try:
-        with cli.make_context("wordkit", list(sys.argv[1:] if arguments is None else arguments)) as context:
-            verbose = bool(context.params.get("verbose"))
+        arguments = list(sys.argv[1:] if arguments is None else arguments)
+        with cli.make_context("wordkit", arguments, obj=flags) as context:
             cli.invoke(context)
         sys.stdout.flush()
         return 0
@@ -152,27 +152,27 @@ def run(arguments: list[str] | None = None) -> int:
         _drop_streams()
         return 0
     except WordkitError as error:
-        _traceback(verbose)
+        _traceback(flags)
         _say(f"error: {error}")
         return 1
     except MemoryError:
-        _traceback(verbose)
+        _traceback(flags)
         _say("error: not enough memory")
         return 1
     except OSError as error:
-        _traceback(verbose)
+        _traceback(flags)
         _say(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
         return 1
     except Exception as error:
-        _traceback(verbose)
+        _traceback(flags)
         _say(
             f"error: {type(error).__name__}: {error} (this is a bug in wordkit: please report it with the output of --verbose)"
         )
         return 1
 
 
-def _traceback(verbose: bool) -> None:
-    if verbose:
+def _traceback(flags: dict[str, bool]) -> None:
+    if flags.get("verbose"):
         import traceback
 
         traceback.print_exc()

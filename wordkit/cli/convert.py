@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import click
 
-from wordkit.cli.options import command as wordkit_command
 from wordkit.cli.options import (
+    check_outputs,
     input_argument,
     not_standard_output,
     one_standard_input,
     path_option,
     policy_options,
 )
+from wordkit.cli.options import command as wordkit_command
 
 FORMATS = click.Choice(["word2vec", "glove", "word2vec-binary", "npz"])
 
@@ -26,7 +27,7 @@ FORMATS = click.Choice(["word2vec", "glove", "word2vec-binary", "npz"])
     "--to",
     "to_format",
     type=FORMATS,
-    show_default=".bin word2vec-binary, .npz npz, otherwise word2vec",
+    show_default=".bin word2vec-binary, .glove glove, .npz npz, otherwise word2vec",
     help="Format of OUT.",
 )
 @click.option("--max-rows", type=click.IntRange(1), metavar="N", help="Read the first N rows only.")
@@ -52,7 +53,6 @@ def command(
 
     from wordkit.cli.report import message, report_tally
     from wordkit.errors import DataError, WordkitError
-    from wordkit.formats.opening import check_output
     from wordkit.formats.vectors import iter_vectors, output_format, vector_writer
     from wordkit.formats.word_list import read_word_list
     from wordkit.tally import Tally
@@ -62,7 +62,7 @@ def command(
     to_format = output_format(out, to_format)
     if to_format in ("word2vec-binary", "npz"):
         not_standard_output(out, f"the binary format {to_format}")
-    check_output(out)
+    check_outputs(out, inputs=[path, only_words])
 
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
     wanted = None if only_words is None else frozenset(read_word_list(only_words, tally))

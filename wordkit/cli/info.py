@@ -5,25 +5,31 @@ from __future__ import annotations
 import json
 
 from wordkit.cli import options
-from wordkit.cli.report import print_lines
+from wordkit.cli.report import print_lines, report_tally
 
 
 @options.command("info", example="wordkit info data_samples/vectors.txt")
 @options.input_argument("file")
-def command(file: str) -> None:
-    """Print what a model or vector file holds, as one JSON object.
+@options.json_option
+def command(file: str, as_json: bool) -> None:
+    """Print what a model or vector file holds, as JSON (with --json on one line).
 
-    For a model: its header (format version, command, parameters, seed, inputs with sizes and digests, history). For word
-    vectors: the format, the number of words and the dimension.
+    For a model: its header (format version, command, parameters, seed, labels, inputs with sizes and digests, history). For
+    word vectors: the format, the number of words and the dimension.
     """
     from wordkit.errors import DataError
     from wordkit.formats.model_file import read_header
     from wordkit.formats.vectors import describe_vectors
+    from wordkit.tally import Tally
 
+    tally = Tally()
     try:
         header = read_header(file)
     except DataError:
         if file == "-":
             raise
-        header = describe_vectors(file)
-    print_lines([json.dumps(header, ensure_ascii=False, indent=1)])
+        header = None
+    if header is None or header["kind"] == "vectors":
+        header = describe_vectors(file, tally)
+    report_tally(tally)
+    print_lines([json.dumps(header, ensure_ascii=False, indent=None if as_json else 1)])

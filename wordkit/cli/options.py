@@ -12,15 +12,32 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def command(name: str, *, example: str) -> Decorator:
     """A click command whose help ends with a runnable example on ``data_samples/``."""
-    return click.command(
-        name,
-        epilog=f"\b\nExample:\n  {example}",
-        context_settings={
-            "help_option_names": ["-h", "--help"],
-            "show_default": True,
-            "max_content_width": 110,
-        },
-    )
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for flag, text in (
+            ("verbose", "Print more, and tracebacks of errors."),
+            ("quiet", "Print results and errors only."),
+        ):
+            function = click.option(
+                f"-{flag[0]}", f"--{flag}", is_flag=True, expose_value=False, callback=_set_flag, help=text
+            )(function)
+        return click.command(
+            name,
+            epilog=f"\b\nExample:\n  {example}",
+            context_settings={
+                "help_option_names": ["-h", "--help"],
+                "show_default": True,
+                "max_content_width": 110,
+            },
+        )(function)
+
+    return decorate
+
+
+def _set_flag(context: click.Context, option: click.Parameter, value: bool) -> None:
+    """``-q`` and ``-v`` behind the command mean what they mean before it."""
+    if value:
+        context.find_root().ensure_object(dict)[option.name] = True
 
 
 def input_argument(name: str = "input", *, many: bool = False, required: bool = True) -> Decorator:
@@ -30,7 +47,7 @@ def input_argument(name: str = "input", *, many: bool = False, required: bool = 
         type=click.Path(allow_dash=True),
         nargs=-1 if many else 1,
         required=required,
-        metavar=name.upper(),
+        metavar=name.upper() + ("..." if many else ""),
     )
 
 

@@ -54,11 +54,18 @@ def _number(value: Any) -> str:
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
+    """``a/b/c<TAB>value`` for what is nested; a table of counts gives its cells that are not 0, row/column."""
+    if isinstance(value, Mapping) and set(value) == {"labels", "counts"}:
+        for name, row in zip(value["labels"], value["counts"], strict=True):
+            for column, count in zip(value["labels"], row, strict=True):
+                if count:
+                    yield f"{prefix}/{name}/{column}", str(count)
+    elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(f"{prefix}/{key}", inner)
     elif isinstance(value, (list, tuple)):
-        yield prefix, " ".join(map(_number, value))
+        for item in value:
+            yield from _flat(prefix, item)
     else:
         yield prefix, _number(value)
 

@@ -81,7 +81,7 @@ def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
 )
 @click.option("--lowercase", is_flag=True, help="Fold case.")
 @click.option("--dev", metavar="FILE", type=click.Path(allow_dash=True),
-              help="Held-out documents: accuracy after each epoch, and what --grid is judged on.")  # fmt: skip
+              help="Held-out documents: accuracy after each epoch, and without --cv what --grid is judged on.")  # fmt: skip
 @click.option(
     "--cv", type=click.IntRange(2), metavar="K", help="Choose from the grid by K-fold cross-validation."
 )
@@ -129,11 +129,12 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
         raise click.UsageError("--grid needs --cv K or --dev FILE to judge by")
     if given["init"] and given["vectors"]:
         raise click.UsageError("--init does not go with --vectors")
-    started = time.monotonic()
-    tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
     explicit = {
         name for name in given if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     }
+    _check_meaning(given, explicit)
+    started = time.monotonic()
+    tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
     run = Run(given, explicit, tally)
     for note in run.read(train):
         message(note)
@@ -145,6 +146,7 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
         try:
             with graceful_stop(monitor):
                 if points := run.choose(monitor):
+                    monitor.close()
                     message(grid_note(points))
                 if given["checkpoint"]:
                     monitor.on_epoch = lambda: run.model.save(given["checkpoint"])
@@ -166,12 +168,38 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
     )
 
 
+# What an option means nothing to: (option, value) and the options that it switches off.
+_MEANINGLESS = {
+    ("format", "svmlight"): ("min_count", "ngrams", "lowercase", "label_prefix", "multi_label"),
+    ("algorithm", "pa"): ("update", "lam", "inner_iterations", "embedding"),
+    ("algorithm", "pa-onehot"): (
+        "update",
+        "lam",
+        "inner_iterations",
+        "embedding",
+        "dim",
+        "vectors",
+        "concat_onehot",
+    ),
+}
+
+
+def _check_meaning(given: dict[str, Any], explicit: set[str]) -> None:
+    """Say which options have no effect."""
+    for name in sorted(explicit & set(given["grid"] or {})):
+        message(f"warning: --grid decides, not --{name}")
+    for (option, value), others in _MEANINGLESS.items():
+        if given[option] == value:
+            for name in sorted(explicit & set(others)):
+                message(f"warning: --{name.replace('_', '-')} means nothing to --{option} {value}")
+
+
 def _kept(error: Interrupted, run: Any, checkpoint: str | None) -> WordkitError:
     """What was saved at an interruption, and how to go on."""
     if checkpoint is None:
         return Interrupted(f"{error}; nothing was written (--checkpoint keeps the work)")
     if not run.begun:
-        return Interrupted(f"{error}; training had not begun, nothing was written")
+        return Interrupted(f"{error}, which is not kept; nothing was written")
     run.model.save(checkpoint)
     return Interrupted(
         f"{error}; state written to {checkpoint}: go on with the same command and --resume {checkpoint}"

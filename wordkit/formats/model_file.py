@@ -25,7 +25,7 @@ from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input, open_output, opened, seekable
 
 FORMAT, FORMAT_VERSION = "wordkit-model", 1
-_EXPECTED = "a wordkit model file"
+_EXPECTED = "a wordkit model file (the -o of a train command)"
 # What zipfile and NumPy raise where bytes have changed; RuntimeError is for members that seem to be encrypted.
 _DAMAGE = (
     ValueError, KeyError, EOFError, OSError, RuntimeError, OverflowError, SyntaxError, tokenize.TokenError, struct.error,

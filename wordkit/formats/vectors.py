@@ -251,11 +251,11 @@ def write_vectors(
             write(words[first : first + step], vectors[first : first + step])
 
 
-def describe_vectors(path: str | os.PathLike[str]) -> dict[str, str | int]:
+def describe_vectors(path: str | os.PathLike[str], tally: Tally) -> dict[str, str | int]:
     """``format``, ``rows`` and ``dim`` of a vector file, by reading it through; errors as for :func:`read_vectors`."""
     with Input(path) as source:
         kind = sniff(source, None)
         rows = dim = 0
-        for words, vectors in _blocks(source, kind, _new_block, None, None, Tally(), "replace"):
+        for words, vectors in _blocks(source, kind, _new_block, None, None, tally, "replace"):
             rows, dim = rows + len(words), vectors.shape[1]
     return {"format": kind.format, "rows": rows, "dim": dim}

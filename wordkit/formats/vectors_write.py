@@ -23,12 +23,12 @@ from wordkit.formats.vectors_sniff import FORMATS, is_number
 # write(words, vectors): the next rows
 WriteRows = Callable[[list[str], np.ndarray], None]
 _BUFFER_BYTES = 1 << 20
-_BY_SUFFIX = {".bin": "word2vec-binary", ".npz": "npz"}
+_BY_SUFFIX = {".bin": "word2vec-binary", ".glove": "glove", ".npz": "npz"}
 _SEPARATORS = re.compile("[ \t]+")
 
 
 def output_format(path: str | os.PathLike[str], format: str | None = None) -> str:
-    """The format given, else the one that the path's suffix means: ``.bin``, ``.npz``, otherwise word2vec
+    """The format given, else the one that the path's suffix means: ``.bin``, ``.glove``, ``.npz``, otherwise word2vec
     text.
     """
     if format is not None and format not in FORMATS:

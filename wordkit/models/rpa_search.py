@@ -90,7 +90,10 @@ def search(
         scorer = _Scorer(monitor, epochs, rows[held_out], labels[held_out])
         parameters = {**model.get_params(), **points[task[0]], "epochs": epochs[-1], "threads": 1}
         scorer.model = type(model)(**parameters)
-        scorer.model.fit(rows[train], labels[train], monitor=scorer)
+        try:
+            scorer.model.fit(rows[train], labels[train], monitor=scorer)
+        except Interrupted:
+            raise Interrupted("interrupted in the grid search") from None
         monitor.advance(1)
         return scorer.accuracy
 

@@ -50,6 +50,9 @@ _FEATURES = {
 }  # fmt: skip
 
 
+_LABELS_LISTED = 20
+
+
 def _contradiction(name: str, value: Any, before: Any) -> WordkitError:
     return WordkitError(f"--{name.replace('_', '-')} {value} contradicts the model's {before}")
 
@@ -96,14 +99,24 @@ class Run:
         if self.options["dev"]:
             self.dev = self.model.features.read([self.options["dev"]], self.tally)
         self._check_memory(len(labels))
-        return [summary, *self.data.notes, *notes]
+        return [summary, self._label_note(), *self.data.notes, *notes]
+
+    def _label_note(self) -> str:
+        """The labels by frequency: a mistyped one shows at once."""
+        names, counts = np.unique(self.data.labels, return_counts=True)
+        order = np.lexsort((names, -counts))
+        listed = [f"{names[i]} {counts[i]}" for i in order[:_LABELS_LISTED]]
+        if len(names) > _LABELS_LISTED:
+            listed.append(f"... {names[order[-1]]} {counts[order[-1]]}")
+        return "labels: " + ", ".join(listed)
 
     def _check_memory(self, labels: int) -> None:
         """Tell before the training that the embeddings, one a label, cannot fit: the system would kill the run."""
         classifier, features = self.model.classifier, self.model.features.n_features
         if self.earlier or classifier.algorithm != "rpa" or classifier.embedding != "per-class":
             return
-        size = 4 * labels * features * classifier.dim * (2 if classifier.average else 1)
+        problems = labels if labels > 2 else 1
+        size = 4 * problems * features * classifier.dim * (2 if classifier.average else 1)
         if size > _memory():
             raise WordkitError(
                 f"{labels} labels x {features} features x {classifier.dim} dimensions take {size / 2**30:.0f} GiB, more than "
@@ -164,6 +177,10 @@ class Run:
         self._adopt(classifier, _RESUME_MAY_CHANGE if resume else _INIT_MAY_CHANGE)
         self.begun = True
         if resume:
+            if classifier.epochs < classifier.n_iter_ + (classifier.position_ > 0):
+                raise WordkitError(
+                    f"--epochs {classifier.epochs}: the checkpoint is beyond, in epoch {classifier.n_iter_ + 1}"
+                )
             self.data = features.read(paths, self.tally)
             header = self.earlier.header
             before = [record["sha256"] for record in header["inputs"][header.get("continued", 0) :]]
@@ -247,7 +264,9 @@ class Run:
         for train, _ in splits:
             if len(only := np.unique(labels[train])) < 2:
                 raise WordkitError(f"--cv {options['cv']}: a fold leaves documents of label `{only[0]}` only")
-        grid = options["grid"] or PAPER_GRID
+        # What the user fixed beside the grid is fixed.
+        given = {name: (options[name],) for name in PAPER_GRID if name in self.explicit}
+        grid = {**given, **options["grid"]} if options["grid"] else {**PAPER_GRID, **given}
         self.points = search(
             classifier, rows, labels, splits, grid, threads=options["threads"], monitor=monitor
         )

@@ -33,9 +33,10 @@ class TextClassifier:
         """Write the model file, whole or not at all."""
         feature_arrays, features = self.features.state()
         arrays, values = self.classifier.state()
-        write_model(
-            path, "rpa", {**feature_arrays, **arrays}, {**self.header, **values, "features": features}
-        )
+        counted = zip(self.classifier.classes_, self.classifier.class_counts_, strict=True)
+        labels = {str(label): int(count) for label, count in counted}
+        header = {**self.header, **values, "features": features, "labels": labels}
+        write_model(path, "rpa", {**feature_arrays, **arrays}, header)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TextClassifier:
