@@ -114,3 +114,8 @@ def test_options_with_one_meaning_are_told_alike():
             ):  # fmt: skip
                 kinds.setdefault(option.opts[-1], set()).add(f"{option.type!r} {option.default!r}")
     assert {name: found for name, found in kinds.items() if len(found) > 1 and name != "--top"} == {}
+
+
+def test_documents_are_finished():
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        assert "@@" not in (ROOT / name).read_text(encoding="utf-8"), name
