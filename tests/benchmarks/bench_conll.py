@@ -10,8 +10,10 @@ made up.
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -105,7 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", help="CoNLL-U file")
+    parser.add_argument("--data", help="CoNLL-U file, or the folder of data sets with ud/gum-train.conllu.gz")
     parser.add_argument("--peer-python", help="interpreter that has the conllu package")
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
@@ -113,6 +115,10 @@ def main() -> None:
         path = options.data or os.path.join(folder, "made-up.conllu")
         if not options.data:
             make_treebank(path)
+        elif os.path.isdir(path):  # reading is measured, not inflating
+            packed, path = os.path.join(path, "ud", "gum-train.conllu.gz"), os.path.join(folder, "gum.conllu")
+            with gzip.open(packed) as source, open(path, "wb") as target:
+                shutil.copyfileobj(source, target)
         peers = {"str.split": rate(bare_split, path, options.repeat)}
         if options.peer_python:
             peers["conllu"] = peer_rate(options.peer_python, path)
