@@ -42,7 +42,7 @@ def test_tables_are_written_and_resumed(folder, small_grids, capsys):
         for table in "34"
         for method, departures in (
             ("pa-onehot", ("", " --average", " --lowercase")),
-            ("rpa", ("", " --average")),
+            ("rpa", ("", " --average", " --update printed")),
             ("rpa --update embedding-first", ("", " --average", " --lowercase")),
         )
         for departure in departures
