@@ -97,7 +97,7 @@ def test_learns_and_repeats_itself(options):
 
 @kinds
 def test_u062_threads_do_not_change_a_bit(options, monkeypatch):
-    monkeypatch.setattr(rpa_module, "_CHUNK", 7)
+    monkeypatch.setattr(rpa_module, "_WORK", 1)
     monkeypatch.setattr(rpa_weights, "_ROWS", 5)
     X, _ = data()
     one, four = fitted(**options), fitted(**options, threads=4)
@@ -107,7 +107,7 @@ def test_u062_threads_do_not_change_a_bit(options, monkeypatch):
 
 def test_u062_chunks_do_not_change_a_bit(monkeypatch):
     whole = state_bytes(fitted(average=True))
-    monkeypatch.setattr(rpa_module, "_CHUNK", 1)
+    monkeypatch.setattr(rpa_module, "_WORK", 1)
     assert state_bytes(fitted(average=True)) == whole
 
 
@@ -277,7 +277,7 @@ def test_average_is_the_mean_of_the_weights_after_each_document(monkeypatch):
         def advance(self, done):
             weights.append(current.weights_.w.copy())
 
-    monkeypatch.setattr(rpa_module, "_CHUNK", 1)
+    monkeypatch.setattr(rpa_module, "_WORK", 1)
     current = model(epochs=2)
     current.fit(X, y, monitor=Look())
     averaged = fitted(average=True, epochs=2)

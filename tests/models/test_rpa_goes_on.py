@@ -28,7 +28,7 @@ class StopAfter(Monitor):
 
 @pytest.mark.parametrize("options", [KINDS[0], KINDS[6]], ids=["default", "average,onehot"])
 def test_u063_resumed_at_every_chunk_is_as_uninterrupted(options, monkeypatch, tmp_path):
-    monkeypatch.setattr(rpa_module, "_CHUNK", 16)
+    monkeypatch.setattr(rpa_module, "_WORK", 1)
     X, y = data()
     whole = state_bytes(fitted(**options))
     chunks = 3 * -(-N // 16)

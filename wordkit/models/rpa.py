@@ -25,7 +25,9 @@ NORMALIZATIONS = ("document", "input", "none")
 CLASS_WEIGHTS = ("balanced", "none")
 # What did best, or close to it, over the labelled sets that RPA was tried on: topics, sentiment, 6 and 50 question types.
 DEFAULT_C = {"rpa": 0.01, "pa": 1.0, "pa-onehot": 1.0}
-_CHUNK = 4096  # documents between two looks at the monitor
+# Multiply-adds between two looks at the monitor, some tenths of a second: long enough for a class's rows to stay in the cache,
+# short enough for Ctrl-C and progress.
+_WORK = 1 << 31
 
 
 class RPAClassifier(Estimator):
@@ -235,12 +237,14 @@ class RPAClassifier(Estimator):
         order, costs = self._order(rows.shape[0]), self._costs()
         # The one problem of two classes is the second against the first.
         first_classes = [1] if len(self.classes_) == 2 else list(range(weights.groups))
+        cost = weights.groups * weights.classes_per_group * (weights.dim + 1) * max(1, rows.nnz // rows.shape[0])
+        step = max(1, _WORK // cost)
         while self.position_ < len(order):
             if monitor.stopping:
                 raise Interrupted(
                     f"interrupted in epoch {self.n_iter_ + 1}, after {self.position_} documents of it"
                 )
-            chunk = order[self.position_ : self.position_ + _CHUNK]
+            chunk = order[self.position_ : self.position_ + step]
             done = weights.train(
                 matrix, chunk, targets, first_classes=first_classes, costs=costs, lam=float(self.lam),
                 update=self.update if self.algorithm == "rpa" else "fixed", iterations=int(self.inner_iterations),
