@@ -24,7 +24,11 @@ def available_threads() -> int:
     except AttributeError:  # not on every system
         processors = os.cpu_count() or 1
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    return min(processors, int(limit)) if limit.isdigit() and int(limit) > 0 else processors
+    return (
+        max(1, min(processors, int(limit[:9])))
+        if limit.isascii() and limit.isdecimal() and int(limit[:9])
+        else processors
+    )
 
 
 def map_blocks(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib
 import os
-import signal
 import sys
 from typing import Any
 
 import click
 
 from wordkit import __version__
+from wordkit.cli.streams import drop_output, say, set_up
 from wordkit.errors import Interrupted, WordkitError
 
 COMPLETE_VARIABLE = "_WORDKIT_COMPLETE"
@@ -94,10 +94,6 @@ def cli(context: click.Context, quiet: bool, verbose: bool) -> None:
     context.ensure_object(dict).update(quiet=quiet, verbose=verbose)
 
 
-def _terminate(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
-
-
 def _blas_on_one_thread() -> None:
     from wordkit.parallel import available_threads
 
@@ -112,16 +108,6 @@ def _blas_on_one_thread() -> None:
         os.environ[name] = "1"
 
 
-def _say(text: str) -> None:
-    click.echo(f"wordkit: {text}", err=True)
-
-
-def _drop_streams() -> None:
-    """After a closed pipe or a full disk: let the interpreter's own flush at exit go nowhere instead of complaining."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-
-
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 failure, 2 bad usage, 130 interrupted."""
     flags: dict[str, bool] = {}
@@ -130,7 +116,11 @@ def run(arguments: list[str] | None = None) -> int:
     ):  # the shell asks for completions of a half-typed line
         from click.shell_completion import shell_complete
 
-        return shell_complete(cli, {}, "wordkit", COMPLETE_VARIABLE, instruction)
+        try:
+            return shell_complete(cli, {}, "wordkit", COMPLETE_VARIABLE, instruction)
+        except KeyError as error:  # not called by a completion script
+            say(f"error: completion needs the variable {error}")
+            return 2
     try:
         arguments = list(sys.argv[1:] if arguments is None else arguments)
         with cli.make_context("wordkit", arguments, obj=flags) as context:
@@ -143,29 +133,29 @@ def run(arguments: list[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        _say("interrupted")
+        say("interrupted")
         return 130
     except Interrupted as error:
-        _say(str(error))
+        say(str(error))
         return 130
     except BrokenPipeError:
-        _drop_streams()
+        drop_output()
         return 0
     except WordkitError as error:
         _traceback(flags)
-        _say(f"error: {error}")
+        say(f"error: {error}")
         return 1
     except MemoryError:
         _traceback(flags)
-        _say("error: not enough memory")
+        say("error: not enough memory")
         return 1
     except OSError as error:
         _traceback(flags)
-        _say(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
+        say(f"error: {error.filename or '<stdout>'}: {error.strerror or error}")
         return 1
     except Exception as error:
         _traceback(flags)
-        _say(
+        say(
             f"error: {type(error).__name__}: {error} (this is a bug in wordkit: please report it with the output of --verbose)"
         )
         return 1
@@ -180,20 +170,14 @@ def _traceback(flags: dict[str, bool]) -> None:
 
 def main() -> None:
     """Entry point of the ``wordkit`` script."""
+    set_up()
     _blas_on_one_thread()
-    signal.signal(signal.SIGTERM, _terminate)
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller: what would be said there goes nowhere
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # UTF-8 and plain line feeds under every locale
-            stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     code = run()
     try:
         sys.stdout.flush()
     except OSError as error:
-        _drop_streams()
+        drop_output()
         if code == 0 and not isinstance(error, BrokenPipeError):
-            _say(f"error: standard output: {error.strerror or error}")
+            say(f"error: <stdout>: {error.strerror or error}")
             code = 1
     sys.exit(code)

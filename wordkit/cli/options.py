@@ -73,7 +73,19 @@ class _Positive(click.FloatRange):
         return number
 
 
+class _Finite(click.types.FloatParamType):
+    """A number, nan and infinities refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
+        number = super().convert(value, param, context)
+        if number - number != 0:
+            self.fail(f"{value} is not a finite number", param, context)
+        return number
+
+
+finite = _Finite()
 positive = _Positive(0, min_open=True)
+count = click.IntRange(1, 2**31 - 1)  # what fits the kernels' integers
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of TSV lines."

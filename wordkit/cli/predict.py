@@ -18,10 +18,10 @@ from wordkit.cli.report import message, report_tally
 @options.input_argument("input")
 @options.output_option("Where the labels go.", default="-")
 @click.option("--scores", is_flag=True, help="A label's margin after it, separated by a tab.")
-@click.option("--top", type=click.IntRange(1), default=1, help="This many labels a line, best first.")
+@click.option("--top", type=options.count, default=1, help="This many labels a line, best first.")
 @click.option(
     "--threshold",
-    type=float,
+    type=options.finite,
     metavar="F",
     help="Only labels with a margin of at least F; a line may be empty.",
 )

@@ -8,10 +8,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import IO, Any
+from typing import Any
 
 import click
 
+from wordkit.cli.streams import STOP_SIGNALS, heeded, say
+from wordkit.errors import WordkitError
 from wordkit.evaluation.result import Result, mean_metrics
 from wordkit.monitor import Monitor
 from wordkit.tally import Tally
@@ -32,7 +34,7 @@ def is_quiet() -> bool:
 def message(text: str) -> None:
     """A line for the user, not a result."""
     if not is_quiet():
-        click.echo(f"wordkit: {text}", err=True)
+        say(text)
 
 
 def report_tally(tally: Tally) -> None:
@@ -124,11 +126,16 @@ class ProgressMonitor(Monitor):
         self,
         description: str,
         *,
-        log: IO[str] | None = None,
+        log: str | None = None,
+        append: bool = False,
         decorate: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
-        """``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each."""
-        self.description, self.log, self.decorate = description, log, decorate
+        """``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each.
+
+        The file ``log`` is begun at the first epoch, not before: a run that fails earlier leaves the old one alone.
+        """
+        self.description, self.decorate = description, decorate
+        self._log_path, self._log_mode = log, "a" if append else "w"
         self.on_epoch: Callable[[], None] = lambda: None
         self._born = time.monotonic()
         self._bar: Any = None
@@ -163,10 +170,15 @@ class ProgressMonitor(Monitor):
 
     def epoch(self, record: MutableMapping[str, Any]) -> None:
         record.update(self.decorate())
-        if self.log is not None:
+        if self._log_path is not None:
             seconds = round(time.monotonic() - self._born, 3)
-            self.log.write(json.dumps({**record, "seconds": seconds}, allow_nan=False) + "\n")
-            self.log.flush()
+            line = json.dumps({**record, "seconds": seconds}, allow_nan=False) + "\n"
+            try:
+                with open(self._log_path, self._log_mode, encoding="utf-8") as log:
+                    log.write(line)
+            except OSError as error:
+                raise WordkitError(f"{self._log_path}: {error.strerror or error}") from None
+            self._log_mode = "a"
         if _flag("verbose"):
             message(
                 f"{self.description}: "
@@ -190,7 +202,7 @@ def graceful_stop(monitor: Monitor) -> Iterator[None]:
             raise KeyboardInterrupt
         monitor.stopping = True
 
-    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.signal(number, ask) for number in heeded(STOP_SIGNALS)}
     try:
         yield
     finally:

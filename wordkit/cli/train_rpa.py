@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
 import time
 from typing import Any
 
@@ -20,7 +18,11 @@ def _grid(
     """``C=0.1,1:lam=0.01:epochs=5,10`` as values by name."""
     if text is None:
         return None
-    types = {"C": float, "lam": float, "epochs": int}
+    types: dict[str, click.ParamType] = {
+        "C": options.positive,
+        "lam": options.positive,
+        "epochs": options.count,
+    }
     grid: dict[str, tuple[Any, ...]] = {}
     for part in text.split(":"):
         name, equals, values = part.partition("=")
@@ -28,17 +30,15 @@ def _grid(
             raise click.BadParameter(
                 f"{part!r} is not NAME=VALUE,... with a NAME of {', '.join(types)}, each once"
             )
-        try:
-            grid[name] = tuple(types[name](value) for value in values.split(","))
-        except ValueError:
-            raise click.BadParameter(f"{part!r}: expected numbers separated by commas") from None
-        if not all(0 < value < math.inf for value in grid[name]):
-            raise click.BadParameter(f"{part!r}: expected finite numbers above 0")
+        grid[name] = tuple(types[name].convert(value, option, context) for value in values.split(","))
     return grid
 
 
 def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
-    if not text or any(c in text for c in " \t\r\n"):
+    printable = (
+        text.isascii() or text.encode("utf-8", "ignore").decode() == text
+    )  # no bytes that were not UTF-8
+    if not text or not printable or any(c in text for c in " \t\r\n"):
         raise click.BadParameter(f"{text!r}: expected some characters, and no space among them")
     return text
 
@@ -51,7 +51,7 @@ def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
 @click.option("--vectors", type=click.Path(allow_dash=True), metavar="VEC",
               help="Initial word vectors; words it lacks start at zero.")  # fmt: skip
 @click.option(
-    "--dim", type=click.IntRange(1), default=100, help="Length of random initial vectors, uniform(-1, 1)."
+    "--dim", type=options.count, default=100, help="Length of random initial vectors, uniform(-1, 1)."
 )
 @click.option("--algorithm", type=click.Choice(["rpa", "pa", "pa-onehot"]), default="rpa",
               help="Learn the vectors (rpa), keep them (pa), or use none (pa-onehot).")  # fmt: skip
@@ -61,8 +61,8 @@ def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
 @click.option("--C", "C", type=options.positive, show_default="0.01 for rpa, 1 for pa and pa-onehot",
               help="Aggressiveness of a step.")  # fmt: skip
 @click.option("--lam", type=options.positive, default=0.001, help="Cost of moving the vectors.")
-@click.option("--epochs", type=click.IntRange(1), default=10, help="Passes over the training data.")
-@click.option("--inner-iterations", type=click.IntRange(1), default=50, help="Most alternations an example.")
+@click.option("--epochs", type=options.count, default=10, help="Passes over the training data.")
+@click.option("--inner-iterations", type=options.count, default=50, help="Most alternations an example.")
 @click.option("--class-weight", type=click.Choice(["balanced", "none"]), default="balanced",
               help="C in proportion to the inverse frequency of a class, or the same for all.")  # fmt: skip
 @click.option("--embedding", type=click.Choice(["per-class", "shared"]), default="per-class",
@@ -77,7 +77,7 @@ def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
     "--average", is_flag=True, help="Classify with the mean of the weights over all steps (twice the memory)."
 )
 @click.option(
-    "--min-count", type=click.IntRange(1), default=2, help="Leave out words and n-grams that are rarer."
+    "--min-count", type=options.count, default=2, help="Leave out words and n-grams that are rarer."
 )
 @click.option("--lowercase", is_flag=True, help="Fold case.")
 @click.option("--dev", metavar="FILE", type=click.Path(allow_dash=True),
@@ -125,6 +125,8 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
     options.one_standard_input(*train, given["dev"], given["vectors"], given["init"], given["resume"])
     outputs = (output, given["vectors_out"], given["checkpoint"], given["log"])
     options.check_outputs(*outputs, inputs=[*train, given["dev"], given["vectors"]])
+    # A model that is gone on with may be replaced by what becomes of it, and by nothing else.
+    options.check_outputs(given["vectors_out"], given["log"], inputs=[given["init"], given["resume"]])
     if given["grid"] and not (given["cv"] or given["dev"]):
         raise click.UsageError("--grid needs --cv K or --dev FILE to judge by")
     if given["init"] and given["vectors"]:
@@ -139,22 +141,24 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
     for note in run.read(train):
         message(note)
     report_tally(tally)
-    mode = "a" if given["resume"] else "w"  # a resumed run has the epochs before it in its log
-    log = contextlib.nullcontext() if given["log"] is None else open(given["log"], mode, encoding="utf-8")  # noqa: SIM115
-    with log as stream:
-        monitor = ProgressMonitor("train-rpa", log=stream, decorate=run.held_out_metrics)
-        try:
-            with graceful_stop(monitor):
-                if points := run.choose(monitor):
-                    monitor.close()
-                    message(grid_note(points))
-                if given["checkpoint"]:
-                    monitor.on_epoch = lambda: run.model.save(given["checkpoint"])
-                run.fit(monitor)
-        except Interrupted as error:
-            raise _kept(error, run, given["checkpoint"]) from None
-        finally:
-            monitor.close()
+    monitor = ProgressMonitor(
+        "train-rpa",
+        log=given["log"],
+        append=bool(given["resume"]),  # a resumed run has the epochs before it in its log
+        decorate=run.held_out_metrics,
+    )
+    try:
+        with graceful_stop(monitor):
+            if points := run.choose(monitor):
+                monitor.close()
+                message(grid_note(points))
+            if given["checkpoint"]:
+                monitor.on_epoch = lambda: run.model.save(given["checkpoint"])
+            run.fit(monitor)
+    except Interrupted as error:
+        raise _kept(error, run, given["checkpoint"]) from None
+    finally:
+        monitor.close()
     run.model.save(output)
     if given["vectors_out"]:
         for note in run.write_vectors(given["vectors_out"]):

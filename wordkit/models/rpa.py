@@ -237,7 +237,9 @@ class RPAClassifier(Estimator):
         order, costs = self._order(rows.shape[0]), self._costs()
         # The one problem of two classes is the second against the first.
         first_classes = [1] if len(self.classes_) == 2 else list(range(weights.groups))
-        cost = weights.groups * weights.classes_per_group * (weights.dim + 1) * max(1, rows.nnz // rows.shape[0])
+        cost = (
+            weights.groups * weights.classes_per_group * (weights.dim + 1) * max(1, rows.nnz // rows.shape[0])
+        )
         step = max(1, _WORK // cost)
         while self.position_ < len(order):
             if monitor.stopping:
