@@ -160,7 +160,7 @@ def train_pass(
     cdef real *spare = NULL
     if w.shape[2] != k or C.shape[0] != m or C.shape[1] != 2 or one_hot.shape[2] != m or sums.shape[0] < 3:
         raise ValueError("shapes of the weights do not agree")
-    if (sparse and embedded and one_hot.shape[1] != p) or scratch.shape[0] < 4 * k:
+    if (sparse and one_hot.shape[1] != p) or scratch.shape[0] < 4 * k:
         raise ValueError("shapes of the weights do not agree")
     if not 1 <= planes <= 2 or w.shape[0] != planes or one_hot.shape[0] != planes:
         raise ValueError("weights have one plane, or two of them with averaging")
@@ -260,7 +260,9 @@ def score_rows(
     cdef const int32_t* index
     cdef const real* x
     cdef real* v = NULL
-    if w.shape[1] != k or one_hot.shape[1] != m or scores.shape[1] != m or scratch.shape[0] < k:
+    if w.shape[1] != k or one_hot.shape[1] != m or scores.shape[1] != m or scratch.shape[0] < k or (
+        sparse and one_hot.shape[0] != phi.shape[0]
+    ):
         raise ValueError("shapes of the weights do not agree")
     if low < 0 or high > indptr.shape[0] - 1 or scores.shape[0] < high:
         raise ValueError("rows are out of range")

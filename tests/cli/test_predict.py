@@ -150,7 +150,7 @@ def test_u102_u104_files_that_are_no_classifier(inside, samples, folder, command
     for name, says in [
         ("other", "other: this is a model of kind 'hmtm', expected a text classifier"),
         ("newer", "model format 99"),
-        ("parts", "parts: a part of the model is missing"),
+        ("parts", "parts: the model is damaged: features is missing"),
         (
             samples / "vectors.bin",
             "vectors.bin: is not a model file, or is damaged, expected a wordkit model file",

@@ -56,7 +56,9 @@ def test_hang_up_ends_as_an_interrupt_does(folder, number):
 
 def test_signals_that_the_caller_ignores_are_ignored(folder):
     command = f"trap '' INT TERM HUP; exec wordkit {' '.join(TRAIN)} --log log"
-    command = command.replace("wordkit", f"{sys.executable} -m wordkit").replace("--epochs 3", "--epochs 2000")
+    command = command.replace("wordkit", f"{sys.executable} -m wordkit").replace(
+        "--epochs 3", "--epochs 2000"
+    )
     process = subprocess.Popen(
         ["bash", "-c", command], cwd=folder, env=environment(), stdout=subprocess.DEVNULL
     )

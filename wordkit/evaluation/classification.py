@@ -8,6 +8,8 @@ import numpy as np
 
 from wordkit.evaluation.result import Result
 
+MOST_LABELS = 1000  # a table of confusion grows with the square
+
 
 def classification_result(
     gold: np.ndarray, predicted: np.ndarray, *, data: str, covered: int, known: np.ndarray
@@ -16,15 +18,14 @@ def classification_result(
 
     ``accuracy``; ``macro_f1``, unweighted over the labels that occur in gold or predictions (an F1 without any true
     positive is 0); ``micro_f1``, equal to accuracy when every document has one label. Details: ``per_class`` (precision,
-    recall, f1, support), ``confusion`` (``labels`` and ``counts``, a row a gold label, a column a predicted one) and
+    recall, f1, support), ``confusion`` (``labels`` and ``counts``, a row a gold label, a column a predicted one; with over
+    MOST_LABELS labels ``cells``, [gold, predicted, count] where the count is not 0) and
     ``unseen_labels``: gold labels that the model does not know, which count as errors.
     """
     labels, codes = np.unique(np.concatenate([gold, predicted]), return_inverse=True)
     g, p = codes[: len(gold)], codes[len(gold) :]
-    counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    np.add.at(counts, (g, p), 1)
-    hits = np.diag(counts).astype(float)
-    support, claimed = counts.sum(axis=1), counts.sum(axis=0)
+    hits = np.bincount(g[g == p], minlength=len(labels)).astype(float)
+    support, claimed = np.bincount(g, minlength=len(labels)), np.bincount(p, minlength=len(labels))
     precision = _share(hits, claimed)
     recall = _share(hits, support)
     f1 = _share(2 * hits, support + claimed)
@@ -45,10 +46,21 @@ def classification_result(
         total=len(gold),
         details={
             "per_class": per_class,
-            "confusion": {"labels": [str(x) for x in labels], "counts": counts.tolist()},
+            "confusion": _confusion([str(x) for x in labels], g, p),
             "unseen_labels": [str(x) for x in np.setdiff1d(gold, known)],
         },
     )
+
+
+def _confusion(labels: list[str], gold: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+    """The table of counts, or with too many labels for one its cells that are not 0 as [gold, predicted, count]."""
+    if len(labels) <= MOST_LABELS:
+        counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
+        np.add.at(counts, (gold, predicted), 1)
+        return {"labels": labels, "counts": counts.tolist()}
+    cells, counts = np.unique(gold.astype(np.int64) * len(labels) + predicted, return_counts=True)
+    rows = zip(*np.divmod(cells, len(labels)), counts, strict=True)
+    return {"cells": [[labels[g], labels[p], int(n)] for g, p, n in rows]}
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

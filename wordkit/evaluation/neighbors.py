@@ -306,7 +306,8 @@ def neighbors_of_words(
         return WordNeighbors([], 0)
     rows = np.array([row_of[query] for query in known])
     try:
-        found = nearest_neighbors(rows, vectors, top=top, similarity=similarity, threads=threads)
+        most = min(top, len(vectors))  # there are no more, however many were asked for
+        found = nearest_neighbors(rows, vectors, top=most, similarity=similarity, threads=threads)
     except ValueError as error:
         raise WordkitError(f"{source}: {error}") from None
     if found.zero_vectors and similarity == "cosine":

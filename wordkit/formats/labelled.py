@@ -17,6 +17,9 @@ from wordkit.formats.text import TypeMap, TypeTable, read_token_ids
 from wordkit.tally import Tally
 
 PREFIX = "__label__"
+MOST_CHARACTERS = (
+    1000  # of a label: what is longer is a mistake, and arrays of labels are as wide as the longest
+)
 MULTI_LABEL = ("refuse", "first", "each")
 
 
@@ -67,6 +70,7 @@ class LabelledReader:
         self.names: list[str] = []
         self.blank_lines = 0
         self._numbers: dict[str, int] = {}
+        self._unfit: list[int] = []  # numbers of labels that are no names
         self._label_of = TypeMap(self.types, self._label_numbers)
 
     def _label_numbers(self, types: TypeTable, start: int) -> np.ndarray:
@@ -78,13 +82,16 @@ class LabelledReader:
             numbers[i] = self._numbers.setdefault(name, len(self.names))
             if numbers[i] == len(self.names):
                 self.names.append(name)
+                if not 0 < len(name) <= MOST_CHARACTERS:
+                    self._unfit.append(int(numbers[i]))
         return numbers
 
     def lines(self, source: Input, tally: Tally) -> Iterator[Documents]:
         """One document a line, blank ones too, labels left out of the text and not asked for."""
+        prefix = self.prefix.encode("utf-8")
+        is_label = TypeMap(self.types, lambda types, start: types.starting_with(prefix, start))
         for block in read_token_ids(source, self.types, tally):
-            label_of = self._label_of(block.ids)
-            text = label_of < 0
+            text = ~is_label(block.ids).astype(bool)
             ends = np.concatenate([[0], np.cumsum(text)])[block.line_ends]
             yield Documents(block.ids[text], ends, np.full(len(ends), -1, dtype=np.int32))
 
@@ -104,8 +111,8 @@ class LabelledReader:
             n_tokens = np.diff(block.line_ends, prepend=0)
             self.blank_lines += int(np.count_nonzero(n_tokens == 0))
             unnamed = np.zeros(len(n_labels), dtype=bool)
-            if "" in self._numbers:
-                places = np.flatnonzero(label_of == self._numbers[""])
+            if self._unfit:
+                places = np.flatnonzero(np.isin(label_of, self._unfit))
                 unnamed[np.searchsorted(block.line_ends, places, side="right")] = True
             bad = unnamed | ((n_labels == 0) & (n_tokens > 0))
             if self.multi_label == "refuse":
@@ -120,7 +127,10 @@ class LabelledReader:
     def _fault(self, name: str, line: int, n_labels: int, unnamed: bool) -> tuple[DataError, str]:
         """What to say of a line that is not one labelled document, and the kind of fault."""
         if unnamed:
-            return DataError(name, line, f"a label without a name (`{self.prefix}`)"), "label without a name"
+            found = (
+                f"a label without a name (`{self.prefix}`), or with one of over {MOST_CHARACTERS} characters"
+            )
+            return DataError(name, line, found), "label without a name"
         if n_labels:
             expected = "one (--multi-label takes the first, or each)"
             return DataError(name, line, f"{n_labels} labels", expected), "line with several labels"

@@ -9,12 +9,14 @@ import numpy as np
 import scipy.sparse
 
 from wordkit._kernels import tokenizing
+from wordkit.checks import array_of, require, value_of
 from wordkit.errors import WordkitError
 from wordkit.formats.labelled import Documents
 from wordkit.formats.model_file import pack_words, unpack_words
 from wordkit.formats.text import TypeMap, TypeTable
 
 _UNKNOWN = -1
+MOST_NGRAMS = 8
 
 
 class BagOfWords:
@@ -187,12 +189,26 @@ class BagOfWords:
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> BagOfWords:
-        """Inverse of :meth:`state`."""
-        bag = cls(min_count=values["min_count"], ngrams=values["ngrams"], lowercase=values["lowercase"])
-        bag._set_words(unpack_words(arrays["words"]), arrays["word_counts"])
-        bag.grams_ = [
-            (arrays[f"gram_codes_{n}"], arrays[f"gram_ranks_{n}"]) for n in range(2, bag.ngrams + 1)
-        ]
+        """Inverse of :meth:`state`; ValueError for what cannot be a state."""
+        bag = cls(
+            min_count=value_of(values, "min_count", int, 1), ngrams=value_of(values, "ngrams", int, 1, MOST_NGRAMS),
+            lowercase=value_of(values, "lowercase", bool),
+        )  # fmt: skip
+        words = unpack_words(array_of(arrays, "words", np.uint8, (None,)))
+        require(len(set(words)) == len(words) > 0, "words are missing or doubled")
+        bag._set_words(words, array_of(arrays, "word_counts", np.int64, (len(words),)))
+        bag.grams_ = []
+        for n in range(2, bag.ngrams + 1):
+            codes = array_of(arrays, f"gram_codes_{n}", np.int64, (None,))
+            ranks = array_of(arrays, f"gram_ranks_{n}", np.int32, (len(codes),))
+            require(
+                bool((np.diff(codes) > 0).all()) and bool((codes >= 0).all()), f"{n}-grams are not in order"
+            )
+            require(
+                np.array_equal(np.sort(ranks), np.arange(len(ranks))),
+                f"ranks of {n}-grams are not a permutation",
+            )
+            bag.grams_.append((codes, ranks))
         return bag
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from wordkit.checks import require, value_of
 from wordkit.errors import DataError, WordkitError
-from wordkit.formats.labelled import PREFIX, Documents, LabelledReader
+from wordkit.formats.labelled import MULTI_LABEL, PREFIX, Documents, LabelledReader
 from wordkit.formats.opening import Input
 from wordkit.formats.svmlight import SvmlightData, iter_svmlight, read_svmlight
 from wordkit.formats.text import TypeMap
@@ -113,7 +114,9 @@ class TextFeatures:
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> TextFeatures:
-        features = cls(prefix=values["prefix"], multi_label=values["multi_label"])
+        prefix, multi_label = value_of(values, "prefix", str), value_of(values, "multi_label", str)
+        require(prefix != "" and multi_label in MULTI_LABEL, "prefix or multi_label is not one")
+        features = cls(prefix=prefix, multi_label=multi_label)
         features.bag = BagOfWords.from_state(arrays, values)
         return features
 
@@ -178,7 +181,8 @@ class SvmlightFeatures:
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> SvmlightFeatures:
-        return cls(zero_based=values["zero_based"], n_features=values["n_features"])
+        width = value_of(values, "n_features", int, 1, 2**31)
+        return cls(zero_based=value_of(values, "zero_based", bool), n_features=width)
 
 
 Features = TextFeatures | SvmlightFeatures
@@ -187,4 +191,6 @@ _KINDS: dict[str, Any] = {"text": TextFeatures, "svmlight": SvmlightFeatures}
 
 def features_from_state(arrays: dict[str, np.ndarray], values: dict[str, Any]) -> Features:
     """The features that a model was trained on."""
-    return _KINDS[values["format"]].from_state(arrays, values)
+    name = value_of(values, "format", str)
+    require(name in _KINDS, f"features of format {name!r} are not known")
+    return _KINDS[name].from_state(arrays, values)

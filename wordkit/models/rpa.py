@@ -13,6 +13,7 @@ import scipy.sparse
 
 from wordkit import rng
 from wordkit._kernels import rpa_step
+from wordkit.checks import array_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator, as_labels, as_rows, one_of, positive, row_arrays
 from wordkit.models.rpa_weights import Matrix, Weights
@@ -172,11 +173,16 @@ class RPAClassifier(Estimator):
         one_of("embedding", self.embedding, EMBEDDINGS)
         one_of("normalize", self.normalize, NORMALIZATIONS)
         one_of("class_weight", self.class_weight, (*CLASS_WEIGHTS, None))
+        for name in ("concat_onehot", "average", "shuffle"):
+            one_of(name, getattr(self, name), (True, False))
+        if not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
+            raise ValueError(f"seed is {self.seed!r}, expected a whole number from 0 on")
         positive("C", self.C_)
         positive("lam", self.lam)
         for name in ("dim", "epochs", "inner_iterations", "threads"):
-            if positive(name, getattr(self, name)) != int(getattr(self, name)):
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected a whole number")
+            value = positive(name, getattr(self, name))
+            if value != int(value) or value >= 2**31:
+                raise ValueError(f"{name} is {value!r}, expected a whole number below 2^31")
 
     def _begin(self, classes: np.ndarray, n_features: int) -> None:
         """Weights before the first document: w_0 = 0, Phi_0 the given or random vectors."""
@@ -221,9 +227,10 @@ class RPAClassifier(Estimator):
         weights = np.full((len(counts), 2), self.C_)
         if self.class_weight == "balanced":
             total = counts.sum()
-            weights[:, 1] *= total / (2 * np.maximum(counts, 1))
-            weights[:, 0] *= total / (2 * np.maximum(total - counts, 1))
-        return weights
+            with np.errstate(over="ignore"):  # what is not finite is told where it is used
+                weights[:, 1] *= total / (2 * np.maximum(counts, 1))
+                weights[:, 0] *= total / (2 * np.maximum(total - counts, 1))
+        return np.minimum(weights, np.finfo(float).max)
 
     def _order(self, n: int) -> np.ndarray:
         if not self.shuffle:
@@ -350,14 +357,34 @@ class RPAClassifier(Estimator):
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> RPAClassifier:
-        """Inverse of :meth:`state`."""
-        model = cls(**values["parameters"])
-        model.weights_ = Weights(arrays["phi"], arrays["w"], arrays["one_hot"], values["documents_seen"])
-        model._sums = arrays["epoch_sums"]
-        model.classes_, model.class_counts_ = arrays["classes"], arrays["class_counts"]
+        """Inverse of :meth:`state`; ValueError for what cannot be a state."""
+        parameters = value_of(values, "parameters", dict)
+        names = set(cls._parameter_names()) - {"vectors", "threads"}
+        require(set(parameters) <= names, f"unknown parameters {sorted(set(parameters) - names)}")
+        model = cls(**parameters)
+        model._check_parameters()
+        model.weights_ = Weights.from_state(arrays, value_of(values, "documents_seen", int, 0))
+        groups, m = model.weights_.groups, model.weights_.classes_per_group
+        model.classes_ = np.asarray(arrays["classes"])
+        known = model.classes_.ndim == 1 and np.array_equal(np.unique(model.classes_), model.classes_)
+        require(known and len(model.classes_) >= 2, "classes are not two or more sorted labels")
+        problems = len(model.classes_) if len(model.classes_) > 2 else 1
+        require(groups * m == problems, f"{len(model.classes_)} classes have {groups} x {m} weights")
+        planes = 2 if model.average else 1
+        require(model.weights_.w.shape[1] == planes, f"weights have not {planes} planes")
+        model.class_counts_ = array_of(arrays, "class_counts", np.int64, (len(model.classes_),))
+        model._sums = array_of(arrays, "epoch_sums", np.float64, (groups, 3))
+        require(
+            bool(np.isfinite(model._sums).all()) and bool((model.class_counts_ >= 0).all()),
+            "counts are negative",
+        )
         model.n_features_in_ = model.weights_.n_features
-        model.n_iter_, model.position_ = values["epochs_done"], values["position"]
-        model.history_ = values["history"]
+        model.n_iter_ = value_of(values, "epochs_done", int, 0)
+        model.position_ = value_of(values, "position", int, 0)
+        model.history_ = value_of(values, "history", list)
+        require(
+            all(isinstance(record, dict) for record in model.history_), "history is not a list of records"
+        )
         return model
 
     def __sklearn_tags__(self) -> Any:

@@ -111,16 +111,19 @@ class Run:
         return "labels: " + ", ".join(listed)
 
     def _check_memory(self, labels: int) -> None:
-        """Tell before the training that the embeddings, one a label, cannot fit: the system would kill the run."""
+        """Tell before the training that the weights cannot fit: the system would kill the run."""
         classifier, features = self.model.classifier, self.model.features.n_features
-        if self.earlier or classifier.algorithm != "rpa" or classifier.embedding != "per-class":
+        if self.earlier:
             return
         problems = labels if labels > 2 else 1
-        size = 4 * problems * features * classifier.dim * (2 if classifier.average else 1)
+        own = classifier.algorithm == "rpa" and classifier.embedding == "per-class"
+        embedded = 0 if classifier.algorithm == "pa-onehot" else classifier.dim * (problems if own else 1)
+        one_hot = problems if classifier.concat_onehot or classifier.algorithm == "pa-onehot" else 0
+        size = 4 * features * (embedded + one_hot) * (2 if classifier.average else 1)
         if size > _memory():
             raise WordkitError(
-                f"{labels} labels x {features} features x {classifier.dim} dimensions take {size / 2**30:.0f} GiB, more than "
-                "this machine has; use --embedding shared, a smaller --dim or a larger --min-count"
+                f"the weights of {labels} labels and {features} features take {size / 2**30:.0f} GiB, more than this machine "
+                "has; use --embedding shared, a smaller --dim or a larger --min-count"
             )
 
     def _check_vectors_out(self, path: str) -> None:

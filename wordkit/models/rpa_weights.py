@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from wordkit._kernels import rpa_step
+from wordkit.checks import array_of, require
 from wordkit.parallel import map_blocks
 
 _ROWS = 2048  # documents a scoring block
@@ -35,6 +38,21 @@ class Weights:
         phi[:, 0] = base
         w = np.zeros((groups, planes, m, k), dtype=np.float32)
         return cls(phi, w, np.zeros((groups, planes, n if one_hot else 0, m), dtype=np.float32))
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, np.ndarray], n_seen: int) -> Weights:
+        """From the arrays ``phi``, ``w`` and ``one_hot`` of a file; ValueError for shapes that do not fit or nan in them."""
+        phi = array_of(arrays, "phi", np.float32, (None,) * 4)
+        groups, planes, n, k = phi.shape
+        w = array_of(arrays, "w", np.float32, (groups, planes, None, k))
+        one_hot = array_of(arrays, "one_hot", np.float32, (groups, planes, None, w.shape[2]))
+        require(
+            one_hot.shape[2] in (0, n) and (k > 0 or one_hot.shape[2] == n), "one_hot has not a row a feature"
+        )
+        require(groups > 0 and w.shape[2] > 0 and n > 0, "weights are empty")
+        weights = cls(phi, w, one_hot, n_seen)
+        require(weights.are_finite(phi=True), "a weight is not a finite number")
+        return weights
 
     @property
     def groups(self) -> int:

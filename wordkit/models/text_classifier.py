@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wordkit.checks import require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.model_file import read_model, write_model
 from wordkit.models.features import Features, TextFeatures, features_from_state
@@ -47,10 +48,16 @@ class TextClassifier:
         """
         header, arrays = read_model(path, KINDS)
         try:
-            features = features_from_state(arrays, header["features"])
-            return cls(features, RPAClassifier.from_state(arrays, header), header)
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise DataError(os.fspath(path), None, f"a part of the model is missing ({error})") from None
+            features = features_from_state(arrays, value_of(header, "features", dict))
+            classifier = RPAClassifier.from_state(arrays, header)
+            width = classifier.n_features_in_
+            require(features.n_features == width, f"{features.n_features} features have weights for {width}")
+            for record in header.get("inputs", []):  # a model saved from Python has none
+                value_of(record, "sha256", str)
+            value_of({"signature": "", **header}, "signature", str)
+        except (ValueError, TypeError, KeyError, OverflowError, UnicodeError) as error:
+            raise DataError(os.fspath(path), None, f"the model is damaged: {error}") from None
+        return cls(features, classifier, header)
 
     def words(self) -> list[str]:
         """The words of text features, in the order of the embedding's rows; n-grams, which follow them, are not words."""
