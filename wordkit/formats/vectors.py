@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -110,7 +111,8 @@ class _Words:
         if word not in self.seen:
             self.seen.add(word)
             return False
-        self.tally.warn("duplicate word", rows.error(self.name, row, f"the word {word!r} was there before"))
+        what = f"the word {word!r} was there before"
+        self.tally.warn("duplicate word", partial(rows.error, self.name, row, what))
         return True
 
 

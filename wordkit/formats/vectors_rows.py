@@ -9,6 +9,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -123,27 +124,28 @@ class _Decoder:
             fault = _word_fault(word, self.is_text)
             if fault is not None and (self.errors == "strict" or not fault[1].endswith("UTF-8")):
                 what = f"row {first + row + 1}{self.of}: {fault[1]} (offset {offset + start + fault[0]})"
-                self.tally.invalid(
-                    DataError(self.name, line(row), what, "a word in UTF-8"), "row with an invalid word"
-                )
+                self.tally.invalid(partial(self._bad_word, line, row, what), "row with an invalid word")
             else:
                 words.append(word.decode("utf-8", errors=self.errors))
                 kept.append(row)
         return Rows(words, vectors[kept], kept, line, first, first + len(vectors))
+
+    def _bad_word(self, line: Callable[[int], int | None], row: int, what: str) -> DataError:
+        return DataError(self.name, line(row), what, "a word in UTF-8")
 
     def _warn_of_wide_rows(self, rows: Rows) -> None:
         for row, word in enumerate(rows.words):
             pieces = _SEPARATORS.split(word)
             if len(pieces) > 1 and is_number(pieces[-1].encode()):
                 what = f"the word {word!r} ends in a number: does the row hold more numbers than the others?"
-                self.tally.warn("word that ends in a number", rows.error(self.name, row, what))
+                self.tally.warn("word that ends in a number", partial(rows.error, self.name, row, what))
 
 
 def _warn_of_nonfinite(name: str, rows: Rows, tally: Tally) -> None:
     count, first = parse_floats.nonfinite_rows(rows.vectors)
     if count:
         what = f"the vector of {rows.words[first]!r} holds nan or inf"
-        tally.warn("row with nan or inf", rows.error(name, first, what), count)
+        tally.warn("row with nan or inf", partial(rows.error, name, first, what), count)
 
 
 # --- text ------------------------------------------------------------------------------------------
@@ -183,7 +185,7 @@ def _parse_block(
         if status == parse_floats.BAD_ROW:
             line += block.count(b"\n", counted, at)
             following = block.index(b"\n", at) + 1
-            tally.invalid(_bad_row(name, line, block[at:following], dim), "row with wrong fields")
+            tally.invalid(partial(_bad_row, name, line, block[at:following], dim), "row with wrong fields")
             counted, at = at, following
 
 
@@ -224,7 +226,7 @@ def _refuse_short_lines(name: str, line: int, block: bytes, start: int, dim: int
     line += block.count(b"\n", 0, start)
     for text in block[start:].split(b"\n"):
         if text.strip(b" \t\r"):
-            tally.invalid(_bad_row(name, line, text, dim), "row with wrong fields")
+            tally.invalid(partial(_bad_row, name, line, text, dim), "row with wrong fields")
         line += 1
 
 
