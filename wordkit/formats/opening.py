@@ -351,7 +351,7 @@ def _beside(path: str) -> Iterator[BinaryIO]:
 def seekable(source: Input) -> IO[bytes]:
     """The whole input as a stream that can seek: the file itself where it can, else its bytes in memory.
 
-    Bytes that were only peeked at are part of it.
+    Bytes that were only peeked at are part of it. An input in memory stays to be read: it can be asked for again.
     """
     if source._stream is source._raw and source._raw is not None and source._raw.seekable():
         if source._hash is not None:  # what the caller reads from the raw file would not be counted
@@ -359,4 +359,5 @@ def seekable(source: Input) -> IO[bytes]:
                 pass
         source._raw.seek(0)
         return source._raw
-    return io.BytesIO(source.read())
+    source._ahead = source.read()
+    return io.BytesIO(source._ahead)  # shares the bytes

@@ -195,7 +195,7 @@ def read_vectors(
     """Words and vectors of a file in any of FORMATS, compressed or not.
 
     Args:
-        path: file, ``-`` for standard input, or an open input (closed at the end).
+        path: file, ``-`` for standard input, or an open input, which stays open.
         max_rows: read the first rows only.
         only_words: keep only these words (memory is that of the rows kept).
         format: one of FORMATS; found in the bytes when None.
@@ -253,9 +253,9 @@ def write_vectors(
             write(words[first : first + step], vectors[first : first + step])
 
 
-def describe_vectors(path: str | os.PathLike[str], tally: Tally) -> dict[str, str | int]:
+def describe_vectors(path: str | os.PathLike[str] | Input, tally: Tally) -> dict[str, str | int]:
     """``format``, ``rows`` and ``dim`` of a vector file, by reading it through; errors as for :func:`read_vectors`."""
-    with Input(path) as source:
+    with opened(path) as source:
         kind = sniff(source, None)
         rows = dim = 0
         for words, vectors in _blocks(source, kind, _new_block, None, None, tally, "replace"):

@@ -5,12 +5,11 @@ They know nothing of duplicates or of which rows are wanted; ``vectors.py`` does
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import IO, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -299,29 +298,22 @@ def binary_rows(
 # --- npz ------------------------------------------------------------------------------------------
 
 
-def _array_header(archive: Any, name: str) -> tuple[IO[bytes], tuple[int, ...], np.dtype]:
-    """An array of a model file, open at its first value; ValueError if the file holds fewer values than its
-    header says.
-    """
-    member = archive.zip.open(name)
-    if np.lib.format.read_magic(member) != (1, 0):
-        raise ValueError("array version")
-    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(member)
-    if by_columns or archive.zip.getinfo(name).file_size < math.prod(shape) * dtype.itemsize:
-        raise ValueError("array order or size")
-    return member, shape, dtype
-
-
 def npz_rows(source: Input, take: Take, tally: Tally, limit: int | None) -> Iterator[Rows]:
     """Rows of a model file of kind ``vectors``; the array is read in blocks, at most ``limit`` rows."""
     # A ValueError inside is told by open_model as a damaged file.
     with open_model(source, {"vectors": "vectors"}) as (_, archive):
-        member, shape, dtype = _array_header(archive, "words.npy")
+        member, shape, _, dtype = archive.open("words")
         if dtype != np.uint8 or len(shape) != 1:
             raise ValueError("words")
         words = unpack_words(np.frombuffer(member.read(), dtype=np.uint8))
-        member, shape, dtype = _array_header(archive, "vectors.npy")
-        if len(shape) != 2 or shape[0] != len(words) or shape[1] < 1 or dtype != np.dtype("<f4"):
+        member, shape, by_columns, dtype = archive.open("vectors")
+        if (
+            by_columns
+            or len(shape) != 2
+            or shape[0] != len(words)
+            or shape[1] < 1
+            or dtype != np.dtype("<f4")
+        ):
             raise ValueError("vectors")
         dim, total = shape[1], shape[0] if limit is None else min(shape[0], limit)
         step = max(1, BLOCK_BYTES // (4 * dim))
