@@ -103,8 +103,6 @@ def read_conll_blocks(
             if sum(map(len, pending)) >= scanner.waiting():
                 yield from scanner.scan(b"".join(pending), False)
                 pending.clear()
-        if byte_faults.new:
-            pending.append(_POISON)  # a last line that text_blocks left nothing of
         yield from scanner.scan(b"".join(pending), True)
         if scanner.sentences == scanner.skipped == 0:
             raise DataError(source.name, None, "holds no sentence", "lines of 8 to 10 columns between tabs")

@@ -137,7 +137,7 @@ def _blocks(
     errors: str,
 ) -> Iterator[tuple[list[str], np.ndarray]]:
     """Kept words and vectors, block by block, from an input that :func:`sniff` has looked at."""
-    read = 0
+    read = kept = 0
     skipped_before = _skipped(tally)
     words = _Words(source.name, only, tally)
     if kind.format == "npz":
@@ -148,10 +148,11 @@ def _blocks(
         blocks = reader(source, kind, take, tally, errors, limit)
     for rows in blocks:
         yield words.kept(rows)
-        read = rows.read
+        read, kept = rows.read, kept + len(rows.words)
     skipped = _skipped(tally) - skipped_before
-    if skipped and not read:
-        raise DataError(source.name, None, f"none of its {skipped} rows is valid")
+    promised = read + skipped or kind.announced
+    if promised and not kept and limit != 0:
+        raise DataError(source.name, None, f"none of its {promised} rows is valid")
     _check_count(source, kind, read + skipped, limit, tally)
 
 

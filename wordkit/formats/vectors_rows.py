@@ -194,7 +194,7 @@ def text_rows(
     """Rows of word2vec or GloVe text; at most ``limit``."""
     decoder = _Decoder(source, kind, tally, errors)
     offset, start, first = (3 if kind.has_bom else 0), kind.header_bytes, 0
-    for line, block in line_blocks(source):
+    for line, block in line_blocks(source, cut_at_nul=not tally.skip_invalid):
         size = len(block)
         if not block.endswith(b"\n"):
             block += b"\n"
