@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def one_line(text: str) -> str:
+    """The text with control characters and line separators as ``repr`` writes them."""
+    return _BREAKS.sub(lambda match: repr(match[0])[1:-1], text)
+
 
 class WordkitError(Exception):
-    """Something that stops the work and that the user can mend; its text is one line."""
+    """Something that stops the work and that the user can mend; its text is one line, whatever names it holds."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(one_line(str(text)))
 
 
 class DataError(WordkitError):

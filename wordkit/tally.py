@@ -7,9 +7,17 @@ warnings errors) is the tally's, not the reader's.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from wordkit.errors import DataError, DataWarning
+
+# An error, or what makes it: called only where the error is raised or kept, as the first of its kind.
+Fault = DataError | Callable[[], DataError]
+
+
+def made(fault: Fault) -> DataError:
+    """The error itself."""
+    return fault if isinstance(fault, DataError) else fault()
 
 
 class Tally:
@@ -27,21 +35,22 @@ class Tally:
         self.counts: dict[str, int] = {}
         self.first: dict[str, DataError] = {}
 
-    def _count(self, kind: str, error: DataError, times: int) -> None:
+    def _count(self, kind: str, fault: Fault, times: int) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + times
-        self.first.setdefault(kind, error)
+        if kind not in self.first:
+            self.first[kind] = made(fault)
 
-    def invalid(self, error: DataError, kind: str = "invalid record") -> None:
+    def invalid(self, fault: Fault, kind: str = "invalid record") -> None:
         """A record that cannot be used: raised, or counted and passed over with ``skip_invalid``."""
         if not self.skip_invalid:
-            raise error
-        self._count(kind + " skipped", error, 1)
+            raise made(fault)
+        self._count(kind + " skipped", fault, 1)
 
-    def warn(self, kind: str, error: DataError, times: int = 1) -> None:
+    def warn(self, kind: str, fault: Fault, times: int = 1) -> None:
         """Something mended that the user should know of: counted, or raised with ``strict``."""
         if self.strict:
-            raise error
-        self._count(kind, error, times)
+            raise made(fault)
+        self._count(kind, fault, times)
 
     def lines(self) -> Iterator[str]:
         """One line a kind: how often, and where it was seen first."""

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+from tests.conftest import environment
 from wordkit.formats.vectors import read_vectors, write_vectors
 
 TEXT = b"2 2\na 1.0 0.0\nb 0.0 1.0\n"
@@ -123,3 +124,25 @@ def test_bad_usage(wordkit, tmp_path):
 def test_u099_help_loads_no_numbers(wordkit):
     run = wordkit("convert", "--help", env={"PYTHONPROFILEIMPORTTIME": "1"})
     assert run.returncode == 0 and b"numpy" not in run.stderr and b"Example" in run.stdout
+
+
+def test_standard_output_by_its_path_and_full_devices(wordkit, tmp_path, samples):
+    (tmp_path / "v.vec").write_bytes(TEXT)
+    assert wordkit("convert", "v.vec", "/dev/stdout").stdout == TEXT
+    for out, name in (("-", b"<stdout>"), ("/dev/stdout", b"/dev/stdout"), ("/dev/full", b"/dev/full")):
+        for file in ("v.vec", samples / "vectors.txt"):
+            with open("/dev/full", "wb") as full:
+                command = [sys.executable, "-m", "wordkit", "convert", str(file), out]
+                run = subprocess.run(
+                    command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, check=False, env=environment()
+                )
+            assert (
+                run.returncode == 1
+                and run.stderr == b"wordkit: error: " + name + b": No space left on device\n"
+            )
+
+
+def test_process_substitution(tmp_path, samples):
+    script = f"{sys.executable} -m wordkit -q convert {samples / 'vectors.txt'} >(head -1 > head); wait $!"
+    subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True, env=environment())
+    assert (tmp_path / "head").read_text() == "600 20\n"

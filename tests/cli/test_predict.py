@@ -324,3 +324,11 @@ def test_u047_svmlight_too_has_one_line_for_each_line(wordkit, tmp_path):
         True,
     ]
     assert [line.split("\t")[0] for line in out if not line.endswith("\t0")] == ["1", "-1", "1"]
+
+
+def test_svmlight_without_records_and_bad_last_lines_have_their_lines(wordkit, tmp_path, questions):
+    (tmp_path / "train").write_bytes(b"1 1:1\n2 2:1\n")
+    succeeds(wordkit("train-rpa", "train", "-o", "m", "--format", "svmlight", "--dim", "5"))
+    assert succeeds(wordkit("predict", "m", "-", stdin=b"\n# a comment\n")).count("\n") == 2
+    for model in ("m", questions):
+        assert succeeds(wordkit("predict", model, "-", "--skip-invalid", stdin=b"1:1\n\xff")).count("\n") == 2

@@ -52,7 +52,7 @@ def command(
     import itertools
 
     from wordkit.cli.report import message, report_tally
-    from wordkit.errors import DataError, WordkitError
+    from wordkit.errors import DataError, WordkitError, one_line
     from wordkit.formats.vectors import iter_vectors, output_format, vector_writer
     from wordkit.formats.word_list import read_word_list
     from wordkit.tally import Tally
@@ -83,4 +83,4 @@ def command(
             what = f"{share} are not there, such as {min(missing)!r}"
             tally.warn("incomplete word list", DataError(path, None, what))
     report_tally(tally)
-    message(f"{rows} vectors of {dim} dimensions written to {out} ({to_format})")
+    message(f"{rows} vectors of {dim} dimensions written to {one_line(out)} ({to_format})")

@@ -17,19 +17,16 @@ def command(file: str, as_json: bool) -> None:
     For a model: its header (format version, command, parameters, seed, labels, inputs with sizes and digests, history). For
     word vectors: the format, the number of words and the dimension.
     """
-    from wordkit.errors import DataError
     from wordkit.formats.model_file import read_header
+    from wordkit.formats.opening import Input
     from wordkit.formats.vectors import describe_vectors
+    from wordkit.formats.vectors_sniff import sniff
     from wordkit.tally import Tally
 
     tally = Tally()
-    try:
-        header = read_header(file)
-    except DataError:
-        if file == "-":
-            raise
-        header = None
-    if header is None or header["kind"] == "vectors":
-        header = describe_vectors(file, tally)
+    with Input(file) as source:
+        header = read_header(source) if sniff(source).format == "npz" else {"kind": "vectors"}
+        if header["kind"] == "vectors":
+            header = describe_vectors(source, tally)
     report_tally(tally)
     print_lines([json.dumps(header, ensure_ascii=False, indent=None if as_json else 1)])

@@ -13,6 +13,8 @@ from wordkit.errors import WordkitError
 
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 _SUFFIXES = tuple(_MAGIC.values())
+# Four compressed bytes can stand for 128 KiB, so this many for 8 MiB: more at a time is hardly faster.
+_ZSTD_PIECE = 256
 
 
 def compression_of(path: str | os.PathLike[str]) -> str:
@@ -69,26 +71,39 @@ class _ZstdReader(io.RawIOBase):
 
     def __init__(self, zstandard: Any, raw: BinaryIO) -> None:
         self._new_frame = zstandard.ZstdDecompressor().decompressobj
-        self._raw, self._ready = raw, b""
+        self._raw, self._packed, self._ready = raw, memoryview(b""), memoryview(b"")
         self._frame: Any = None
 
     def readable(self) -> bool:
         return True
 
+    def _unpack(self) -> memoryview:
+        """What the next few compressed bytes hold."""
+        if self._frame is None or self._frame.eof:
+            self._frame = self._new_frame()
+        piece = self._packed[:_ZSTD_PIECE]
+        ready = self._frame.decompress(piece)
+        used = len(piece) - len(self._frame.unused_data if self._frame.eof else b"")
+        self._packed = self._packed[used:]
+        return memoryview(ready)
+
     def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            left = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-            data = left or self._raw.read(1 << 14)
-            if not data:
-                if self._frame is not None and not self._frame.eof:
-                    raise EOFError
-                return 0
-            if self._frame is None or self._frame.eof:
-                self._frame = self._new_frame()
-            self._ready = self._frame.decompress(data)
-        data, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
-        buffer[: len(data)] = data
-        return len(data)
+        filled = 0
+        while filled < len(buffer):
+            if not self._ready:
+                if not self._packed:
+                    if filled:
+                        break  # it may be long until the input has more
+                    self._packed = memoryview(self._raw.read(1 << 14))
+                    if not self._packed:
+                        if self._frame is not None and not self._frame.eof:
+                            raise EOFError
+                        break
+                self._ready = self._unpack()
+            data, self._ready = self._ready[: len(buffer) - filled], self._ready[len(buffer) - filled :]
+            buffer[filled : filled + len(data)] = data
+            filled += len(data)
+        return filled
 
 
 class _Rejoined(io.RawIOBase):

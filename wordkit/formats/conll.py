@@ -20,7 +20,7 @@ from wordkit.errors import DataError
 from wordkit.formats.conll_block import COLUMNS, BlockScanner, ConllBlock
 from wordkit.formats.conll_sentence import Sentence, write_conll
 from wordkit.formats.opening import Input, opened, text_blocks
-from wordkit.tally import Tally
+from wordkit.tally import Fault, Tally, made
 
 __all__ = [
     "COLUMNS",
@@ -48,7 +48,8 @@ class _ByteFaults(Tally):
         super().__init__(skip_invalid=tally.skip_invalid, strict=tally.strict)
         self.faults, self.new = faults, 0
 
-    def invalid(self, error: DataError, kind: str = "invalid record") -> None:
+    def invalid(self, fault: Fault, kind: str = "invalid record") -> None:
+        error = made(fault)
         if not self.skip_invalid or error.line is None:
             raise error
         self.faults[error.line] = error
@@ -102,8 +103,6 @@ def read_conll_blocks(
             if sum(map(len, pending)) >= scanner.waiting():
                 yield from scanner.scan(b"".join(pending), False)
                 pending.clear()
-        if byte_faults.new:
-            pending.append(_POISON)  # a last line that text_blocks left nothing of
         yield from scanner.scan(b"".join(pending), True)
         if scanner.sentences == scanner.skipped == 0:
             raise DataError(source.name, None, "holds no sentence", "lines of 8 to 10 columns between tabs")

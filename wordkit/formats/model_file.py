@@ -10,13 +10,15 @@ import contextlib
 import errno
 import io
 import json
+import math
 import os
 import struct
 import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input, open_output, opened, seekable
 
 FORMAT, FORMAT_VERSION = "wordkit-model", 1
+_ZIP = b"PK\x03\x04"
 _EXPECTED = "a wordkit model file (the -o of a train command)"
 # What zipfile and NumPy raise where bytes have changed; RuntimeError is for members that seem to be encrypted.
 _DAMAGE = (
@@ -82,14 +85,62 @@ class _Forward(io.RawIOBase):
         self._stream.flush()
 
 
+class Archive:
+    """The arrays of a model file, each read when asked for; nothing that the file claims of itself takes memory unchecked.
+
+    ``names``: of the arrays, in file order, the header's among them.
+
+    Raises ValueError, or another of what zipfile and NumPy raise, where the file is damaged.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._zip = zipfile.ZipFile(stream)
+        members = self._zip.infolist()
+        # Arrays are stored as they are, and share no bytes: what is read is no larger than the file.
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+            raise ValueError("compressed member")
+        if sum(member.file_size for member in members) > stream.seek(0, os.SEEK_END):
+            raise ValueError("members larger than the file")
+        self._members = {member.filename.removesuffix(".npy"): member for member in members}
+        self.names = list(self._members)
+
+    def open(self, name: str) -> tuple[IO[bytes], tuple[int, ...], bool, np.dtype]:
+        """An array open at its first value, its shape, whether it is stored by columns, its type.
+
+        The file holds exactly the values that the array's header says.
+        """
+        member = self._zip.open(self._members[name])
+        if np.lib.format.read_magic(member) != (1, 0):
+            raise ValueError("array version")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # NumPy would mend headers that Python 2 wrote
+                shape, by_columns, dtype = np.lib.format.read_array_header_1_0(member)
+        except (
+            TypeError,
+            LookupError,
+            MemoryError,
+            Warning,
+        ):  # of headers that are no dictionary of its keys
+            raise ValueError("array header") from None
+        size = self._members[name].file_size - member.tell()
+        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size or not dtype.itemsize:
+            raise ValueError("array size")
+        return member, shape, by_columns, dtype
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        self.open(name)[0].close()
+        with self._zip.open(self._members[name]) as member:
+            return np.lib.format.read_array(member, allow_pickle=False)
+
+
 @contextlib.contextmanager
-def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Any]]:
+def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Archive]]:
     with opened(path) as source:
         try:
-            with np.load(seekable(source), allow_pickle=False) as archive:
-                if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive.files:
-                    raise ValueError("no header")
-                yield source.name, archive
+            if source.peek(len(_ZIP)) != _ZIP:  # told before a compressed file is read to its end
+                raise ValueError("no zip file")
+            yield source.name, Archive(seekable(source))
         except _DAMAGE as error:
             if isinstance(error, OSError) and error.errno not in (
                 None,
@@ -99,20 +150,26 @@ def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Any]]:
             raise DataError(source.name, None, "is not a model file, or is damaged", _EXPECTED) from None
 
 
-def _checked_header(name: str, archive: Any) -> dict[str, Any]:
+def _checked_header(name: str, archive: Archive) -> dict[str, Any]:
     header = json.loads(str(archive["header"]))
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError("foreign header")
     version = header.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if not isinstance(version, int):
+        raise ValueError("version")
+    if version > FORMAT_VERSION:
         raise WordkitError(
             f"{name}: model format {version} (written by wordkit {header.get('wordkit_version')}) is newer than this wordkit "
             f"{__version__}, which reads up to format {FORMAT_VERSION}"
         )
+    if not isinstance(header.get("kind"), str):
+        raise ValueError("kind")
+    # Names of files may hold bytes that are not UTF-8, as surrogates; other surrogates could not be printed.
+    json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogateescape")
     return header
 
 
-def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_header(path: str | os.PathLike[str] | Input) -> dict[str, Any]:
     """The JSON header of a model file."""
     with _archive(path) as (name, archive):
         return _checked_header(name, archive)
@@ -121,14 +178,14 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 @contextlib.contextmanager
 def open_model(
     path: str | os.PathLike[str] | Input, kinds: Mapping[str, str] | None = None
-) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Header and archive (``archive["name"]`` loads an array, ``archive.zip`` is the zip file) of a model file, held open.
+) -> Iterator[tuple[dict[str, Any], Archive]]:
+    """Header and archive (``archive["name"]`` loads an array) of a model file, held open.
 
-    Arguments and errors as for :func:`read_model`; an open input is closed at the end.
+    Arguments and errors as for :func:`read_model`; an open input stays open.
     """
     with _archive(path) as (name, archive):
         header = _checked_header(name, archive)
-        kind = header.get("kind")
+        kind = header["kind"]
         if kinds is not None and kind not in kinds:
             raise DataError(
                 name, None, f"this is a model of kind {kind!r}", " or ".join(sorted(set(kinds.values())))
@@ -149,4 +206,4 @@ def read_model(
         WordkitError: written in a newer format than this version reads.
     """
     with open_model(path, kinds) as (header, archive):
-        return header, {key: archive[key] for key in archive.files if key != "header"}
+        return header, {key: archive[key] for key in archive.names if key != "header"}

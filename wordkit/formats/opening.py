@@ -42,9 +42,11 @@ __all__ = [
     "seekable",
     "text_blocks",
     "uncompressed_suffix",
+    "written_in_place",
 ]
 
 BLOCK_BYTES = 1 << 20
+_LONGEST_LINE = 1 << 30
 STDIN_NAME, STDOUT_NAME = "<stdin>", "<stdout>"
 _BOM = b"\xef\xbb\xbf"
 
@@ -79,6 +81,7 @@ class Input:
                     raise WordkitError(f"{self.path}: is a folder, expected a file")
                 raw = self._raw = open(self.path, "rb", buffering=1 << 16)  # noqa: SIM115
                 suffix = compression_of(self.path)
+            self._packed = bool(suffix)
             self._stream = decompressed(raw, suffix, self.name)
             # A pipe's bytes are taken as they come, so that a filter answers before its input ends.
             self._take = raw.read1 if self.path == "-" and not suffix else self._stream.read
@@ -114,6 +117,12 @@ class Input:
             data = self._take(size)
         except EOFError:
             raise DataError(self.name, None, "compressed file is incomplete") from None
+        except MemoryError:  # xz and zstd allocate what a header asks for
+            if not self._packed:
+                raise
+            raise DataError(
+                self.name, None, "compressed file is damaged (asks for too much memory)"
+            ) from None
         except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
             raise DataError(self.name, None, f"compressed file is damaged ({error})") from None
         except OSError as error:
@@ -160,14 +169,18 @@ def opened(path: str | os.PathLike[str] | Input) -> Iterator[Input]:
             yield source
 
 
-def line_blocks(source: Input, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
+def line_blocks(
+    source: Input, block_bytes: int = BLOCK_BYTES, *, cut_at_nul: bool = False
+) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines: ``(number of the first line, bytes)``.
 
     Every block ends with a line feed, but for the last one of a file without a final one. A byte-order mark at the start of the
-    file is dropped. A line longer than a block makes that block longer, nothing is cut.
+    file is dropped. A line longer than a block makes that block longer, nothing is cut, but with ``cut_at_nul`` a line that has
+    shown a NUL byte (for readers that end there). A line over 1 GiB is a DataError.
     """
     line = 1
     rest: list[bytes] = []
+    waiting = 0
     first = True
     while chunk := source.read(block_bytes):
         if first:
@@ -179,9 +192,15 @@ def line_blocks(source: Input, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple
         cut = chunk.rfind(b"\n") + 1
         if cut == 0:
             rest.append(chunk)
+            waiting += len(chunk)
+            if cut_at_nul and b"\0" in chunk:
+                break
+            if waiting > _LONGEST_LINE:
+                raise DataError(source.name, line, f"a line over {_LONGEST_LINE} bytes", "lines")
             continue
         block = b"".join([*rest, chunk[:cut]]) if rest else chunk[:cut]
         rest = [chunk[cut:]] if cut < len(chunk) else []
+        waiting = len(chunk) - cut
         yield line, block
         line += block.count(b"\n")
     tail = b"".join(rest)
@@ -212,7 +231,7 @@ def _without_faults(source: Input, line: int, block: bytes, offset: int, tally: 
     for i, text in enumerate(lines):
         if fault := _text_fault(source, line + i, text, offset):
             tally.invalid(fault, "line that is not UTF-8 text")
-            lines[i] = b""
+            lines[i] = b"" if i < len(lines) - 1 else b"\n"  # a last line without line feed stays a line
         offset += len(text) + 1
     return b"\n".join(lines)
 
@@ -224,7 +243,7 @@ def text_blocks(source: Input, tally: Tally, block_bytes: int = BLOCK_BYTES) -> 
     Raises DataError for an input with no byte in it.
     """
     offset = 0
-    for line, block in line_blocks(source, block_bytes):
+    for line, block in line_blocks(source, block_bytes, cut_at_nul=not tally.skip_invalid):
         size = len(block)
         if not _is_text(block):
             block = _without_faults(source, line, block, source.mark + offset, tally)
@@ -240,26 +259,33 @@ def text_blocks(source: Input, tally: Tally, block_bytes: int = BLOCK_BYTES) -> 
 
 def check_output(path: str | os.PathLike[str]) -> None:
     """Raise WordkitError now if ``path`` could not be written later: before a long run, not after it."""
-    path = os.fspath(path)
-    if path == "-":
+    path = _file_name(path)
+    if written_in_place(path):
         return
-    if os.path.isdir(path):
-        raise WordkitError(f"{path}: is a folder, expected a file name")
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise WordkitError(f"{path}: there is no folder {os.path.dirname(path) or folder}")
-    if _own_descriptor(path) is not None or _is_special(path):
-        return
+    with _named(path), contextlib.suppress(FileNotFoundError):
+        os.lstat(path)  # names that no file can have
     if not os.access(folder, os.W_OK):
         raise WordkitError(f"{path}: the folder cannot be written")
     if compression_of(path) == ".zst":
         zstandard_for(path)
 
 
-def _is_special(path: str) -> bool:
-    """A pipe, a device or a socket: written in place, since there is nothing to rename over."""
+def _file_name(path: str | os.PathLike[str]) -> str:
+    path = os.fspath(path)
+    if not path:
+        raise WordkitError("the name of an output is empty, expected a file name")
+    if path.endswith("/") or os.path.isdir(path):
+        raise WordkitError(f"{path}: is a folder, expected a file name")
+    return path
+
+
+def written_in_place(path: str) -> bool:
+    """Whether the path is standard output, an open descriptor, a pipe, a device or a socket: nothing to rename over."""
     try:
-        return not stat.S_ISREG(os.stat(path).st_mode)
+        return path == "-" or _own_descriptor(path) is not None or not stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
         return False
 
@@ -300,7 +326,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Written beside the target, synced, renamed; compressed by suffix; ``-`` is standard output. A link is followed, an
     existing file keeps its permissions, a pipe, a device or an open descriptor (``/dev/stdout``) is written in place.
     """
-    path = os.fspath(path)
+    path = _file_name(path)
     if path == "-":
         with _named(STDOUT_NAME):
             sys.stdout.flush()
@@ -309,7 +335,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     number = _own_descriptor(path)
     with _named(path):
-        if number is not None or _is_special(path):
+        if written_in_place(path):
             if number == 1:
                 sys.stdout.flush()
             with (
@@ -351,7 +377,7 @@ def _beside(path: str) -> Iterator[BinaryIO]:
 def seekable(source: Input) -> IO[bytes]:
     """The whole input as a stream that can seek: the file itself where it can, else its bytes in memory.
 
-    Bytes that were only peeked at are part of it.
+    Bytes that were only peeked at are part of it. An input in memory stays to be read: it can be asked for again.
     """
     if source._stream is source._raw and source._raw is not None and source._raw.seekable():
         if source._hash is not None:  # what the caller reads from the raw file would not be counted
@@ -359,4 +385,5 @@ def seekable(source: Input) -> IO[bytes]:
                 pass
         source._raw.seek(0)
         return source._raw
-    return io.BytesIO(source.read())
+    source._ahead = source.read()
+    return io.BytesIO(source._ahead)  # shares the bytes

@@ -160,7 +160,7 @@ def iter_svmlight(
         tally: policy and counts of odd records; errors are raised when None.
 
     Raises:
-        DataError: an invalid record, no record at all, a file that is no text.
+        DataError: an invalid record, no record at all (where they are ``labelled``), a file that is no text.
     """
     tally = tally or Tally()
     base = 0 if zero_based else 1
@@ -193,7 +193,7 @@ def iter_svmlight(
                 covers=range(line, line + block.count(b"\n")),
             )
             yield piece if n_features is None else _within(piece, n_features, source.name, tally)
-        if total == 0:
+        if total == 0 and labelled:
             raise DataError(source.name, None, "holds no record", _RECORD)
 
 
@@ -207,14 +207,21 @@ def read_svmlight(
 ) -> SvmlightData:
     """Read a whole file; arguments and errors as for :func:`iter_svmlight`.
 
+    A file without any record is a DataError.
+
     Args:
         zero_based: None, for training data, decides by the file: from 0 if an index 0 occurs, else from 1.
     """
     if zero_based is None and n_features is not None:
         raise ValueError("n_features comes from a model, which knows zero_based too")
     first = True if zero_based is None else zero_based
-    everything = iter_svmlight(path, zero_based=first, n_features=n_features, labelled=labelled, tally=tally)
-    pieces = [piece for piece in everything if piece.labels]
+    with opened(path) as source:
+        everything = iter_svmlight(
+            source, zero_based=first, n_features=n_features, labelled=labelled, tally=tally
+        )
+        pieces = [piece for piece in everything if piece.labels]
+        if not pieces:
+            raise DataError(source.name, None, "holds no record", _RECORD)
     filled = np.cumsum([0] + [len(piece.data) for piece in pieces])
     ends = (piece.indptr[1:] + before for piece, before in zip(pieces, filled[:-1], strict=True))
     width = max(piece.n_features for piece in pieces)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -110,7 +111,8 @@ class _Words:
         if word not in self.seen:
             self.seen.add(word)
             return False
-        self.tally.warn("duplicate word", rows.error(self.name, row, f"the word {word!r} was there before"))
+        what = f"the word {word!r} was there before"
+        self.tally.warn("duplicate word", partial(rows.error, self.name, row, what))
         return True
 
 
@@ -135,7 +137,7 @@ def _blocks(
     errors: str,
 ) -> Iterator[tuple[list[str], np.ndarray]]:
     """Kept words and vectors, block by block, from an input that :func:`sniff` has looked at."""
-    read = 0
+    read = kept = 0
     skipped_before = _skipped(tally)
     words = _Words(source.name, only, tally)
     if kind.format == "npz":
@@ -146,10 +148,11 @@ def _blocks(
         blocks = reader(source, kind, take, tally, errors, limit)
     for rows in blocks:
         yield words.kept(rows)
-        read = rows.read
+        read, kept = rows.read, kept + len(rows.words)
     skipped = _skipped(tally) - skipped_before
-    if skipped and not read:
-        raise DataError(source.name, None, f"none of its {skipped} rows is valid")
+    promised = read + skipped or kind.announced
+    if promised and not kept and limit != 0:
+        raise DataError(source.name, None, f"none of its {promised} rows is valid")
     _check_count(source, kind, read + skipped, limit, tally)
 
 
@@ -193,7 +196,7 @@ def read_vectors(
     """Words and vectors of a file in any of FORMATS, compressed or not.
 
     Args:
-        path: file, ``-`` for standard input, or an open input (closed at the end).
+        path: file, ``-`` for standard input, or an open input, which stays open.
         max_rows: read the first rows only.
         only_words: keep only these words (memory is that of the rows kept).
         format: one of FORMATS; found in the bytes when None.
@@ -251,9 +254,9 @@ def write_vectors(
             write(words[first : first + step], vectors[first : first + step])
 
 
-def describe_vectors(path: str | os.PathLike[str], tally: Tally) -> dict[str, str | int]:
+def describe_vectors(path: str | os.PathLike[str] | Input, tally: Tally) -> dict[str, str | int]:
     """``format``, ``rows`` and ``dim`` of a vector file, by reading it through; errors as for :func:`read_vectors`."""
-    with Input(path) as source:
+    with opened(path) as source:
         kind = sniff(source, None)
         rows = dim = 0
         for words, vectors in _blocks(source, kind, _new_block, None, None, tally, "replace"):

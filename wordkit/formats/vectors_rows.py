@@ -5,11 +5,11 @@ They know nothing of duplicates or of which rows are wanted; ``vectors.py`` does
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -123,27 +123,28 @@ class _Decoder:
             fault = _word_fault(word, self.is_text)
             if fault is not None and (self.errors == "strict" or not fault[1].endswith("UTF-8")):
                 what = f"row {first + row + 1}{self.of}: {fault[1]} (offset {offset + start + fault[0]})"
-                self.tally.invalid(
-                    DataError(self.name, line(row), what, "a word in UTF-8"), "row with an invalid word"
-                )
+                self.tally.invalid(partial(self._bad_word, line, row, what), "row with an invalid word")
             else:
                 words.append(word.decode("utf-8", errors=self.errors))
                 kept.append(row)
         return Rows(words, vectors[kept], kept, line, first, first + len(vectors))
+
+    def _bad_word(self, line: Callable[[int], int | None], row: int, what: str) -> DataError:
+        return DataError(self.name, line(row), what, "a word in UTF-8")
 
     def _warn_of_wide_rows(self, rows: Rows) -> None:
         for row, word in enumerate(rows.words):
             pieces = _SEPARATORS.split(word)
             if len(pieces) > 1 and is_number(pieces[-1].encode()):
                 what = f"the word {word!r} ends in a number: does the row hold more numbers than the others?"
-                self.tally.warn("word that ends in a number", rows.error(self.name, row, what))
+                self.tally.warn("word that ends in a number", partial(rows.error, self.name, row, what))
 
 
 def _warn_of_nonfinite(name: str, rows: Rows, tally: Tally) -> None:
     count, first = parse_floats.nonfinite_rows(rows.vectors)
     if count:
         what = f"the vector of {rows.words[first]!r} holds nan or inf"
-        tally.warn("row with nan or inf", rows.error(name, first, what), count)
+        tally.warn("row with nan or inf", partial(rows.error, name, first, what), count)
 
 
 # --- text ------------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def _parse_block(
         if status == parse_floats.BAD_ROW:
             line += block.count(b"\n", counted, at)
             following = block.index(b"\n", at) + 1
-            tally.invalid(_bad_row(name, line, block[at:following], dim), "row with wrong fields")
+            tally.invalid(partial(_bad_row, name, line, block[at:following], dim), "row with wrong fields")
             counted, at = at, following
 
 
@@ -193,7 +194,7 @@ def text_rows(
     """Rows of word2vec or GloVe text; at most ``limit``."""
     decoder = _Decoder(source, kind, tally, errors)
     offset, start, first = (3 if kind.has_bom else 0), kind.header_bytes, 0
-    for line, block in line_blocks(source):
+    for line, block in line_blocks(source, cut_at_nul=not tally.skip_invalid):
         size = len(block)
         if not block.endswith(b"\n"):
             block += b"\n"
@@ -224,7 +225,7 @@ def _refuse_short_lines(name: str, line: int, block: bytes, start: int, dim: int
     line += block.count(b"\n", 0, start)
     for text in block[start:].split(b"\n"):
         if text.strip(b" \t\r"):
-            tally.invalid(_bad_row(name, line, text, dim), "row with wrong fields")
+            tally.invalid(partial(_bad_row, name, line, text, dim), "row with wrong fields")
         line += 1
 
 
@@ -297,29 +298,22 @@ def binary_rows(
 # --- npz ------------------------------------------------------------------------------------------
 
 
-def _array_header(archive: Any, name: str) -> tuple[IO[bytes], tuple[int, ...], np.dtype]:
-    """An array of a model file, open at its first value; ValueError if the file holds fewer values than its
-    header says.
-    """
-    member = archive.zip.open(name)
-    if np.lib.format.read_magic(member) != (1, 0):
-        raise ValueError("array version")
-    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(member)
-    if by_columns or archive.zip.getinfo(name).file_size < math.prod(shape) * dtype.itemsize:
-        raise ValueError("array order or size")
-    return member, shape, dtype
-
-
 def npz_rows(source: Input, take: Take, tally: Tally, limit: int | None) -> Iterator[Rows]:
     """Rows of a model file of kind ``vectors``; the array is read in blocks, at most ``limit`` rows."""
     # A ValueError inside is told by open_model as a damaged file.
     with open_model(source, {"vectors": "vectors"}) as (_, archive):
-        member, shape, dtype = _array_header(archive, "words.npy")
+        member, shape, _, dtype = archive.open("words")
         if dtype != np.uint8 or len(shape) != 1:
             raise ValueError("words")
         words = unpack_words(np.frombuffer(member.read(), dtype=np.uint8))
-        member, shape, dtype = _array_header(archive, "vectors.npy")
-        if len(shape) != 2 or shape[0] != len(words) or shape[1] < 1 or dtype != np.dtype("<f4"):
+        member, shape, by_columns, dtype = archive.open("vectors")
+        if (
+            by_columns
+            or len(shape) != 2
+            or shape[0] != len(words)
+            or shape[1] < 1
+            or dtype != np.dtype("<f4")
+        ):
             raise ValueError("vectors")
         dim, total = shape[1], shape[0] if limit is None else min(shape[0], limit)
         step = max(1, BLOCK_BYTES // (4 * dim))

@@ -17,7 +17,7 @@ from wordkit._kernels import format_floats
 from wordkit.errors import WordkitError
 from wordkit.formats.model_file import write_model
 from wordkit.formats.number_rows import write_rows
-from wordkit.formats.opening import open_output, uncompressed_suffix
+from wordkit.formats.opening import open_output, uncompressed_suffix, written_in_place
 from wordkit.formats.vectors_sniff import FORMATS, is_number
 
 # write(words, vectors): the next rows
@@ -101,7 +101,7 @@ def _write_binary(out: BinaryIO, packed: bytes, vectors: np.ndarray) -> None:
 
 def _spool(path: str) -> IO[bytes]:
     """A nameless temporary file on the disk that the output goes to."""
-    folder = None if path == "-" else os.path.dirname(os.path.realpath(path))
+    folder = None if written_in_place(path) else os.path.dirname(os.path.realpath(path))
     try:
         return tempfile.TemporaryFile(dir=folder if folder and os.access(folder, os.W_OK) else None)
     except OSError as error:
