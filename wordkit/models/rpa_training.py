@@ -238,7 +238,7 @@ class Run:
 
     def _chosen(self) -> bool:
         """Whether the resumed run had chosen from a grid, as the command says again."""
-        return bool(self.earlier and self.options["resume"] and "grid" in self.earlier.header)
+        return bool(self.earlier and self.options["resume"] and self.earlier.header["grid"])
 
     def _given_vectors(self) -> bool:
         return bool(self.earlier and self.earlier.header.get("vectors"))

@@ -52,9 +52,13 @@ class TextClassifier:
             classifier = RPAClassifier.from_state(arrays, header)
             width = classifier.n_features_in_
             require(features.n_features == width, f"{features.n_features} features have weights for {width}")
-            for record in header.get("inputs", []):  # a model saved from Python has none
+            header = {"inputs": [], "signature": "", "continued": 0, "grid": [], "vectors": None, **header}
+            for record in value_of(header, "inputs", list):
                 value_of(record, "sha256", str)
-            value_of({"signature": "", **header}, "signature", str)
+            value_of(header, "signature", str)
+            value_of(header, "continued", int, 0, len(header["inputs"]))
+            value_of(header, "grid", list)
+            require(isinstance(header["vectors"], (str, type(None))), "vectors is no digest")
         except (ValueError, TypeError, KeyError, OverflowError, UnicodeError) as error:
             raise DataError(os.fspath(path), None, f"the model is damaged: {error}") from None
         return cls(features, classifier, header)
