@@ -201,7 +201,12 @@ def test_u061_dimension_is_the_vectors(inside, small, samples, tmp_path):
 
 def test_u068_embeddings_that_cannot_fit_are_told_before_the_training(inside, small, tmp_path):
     run = inside("train-rpa", small, "-o", "m", "--dim", "1000000000")
-    fails(run, "6 labels x ", " x 1000000000 dimensions take ", "use --embedding shared, a smaller --dim")
+    fails(
+        run,
+        "the weights of 6 labels and ",
+        " features take ",
+        "use --embedding shared, a smaller --dim",
+    )
     assert os.listdir(tmp_path) == []
 
 

@@ -190,3 +190,13 @@ def test_no_documents():
     empty = Documents.join([])
     assert len(empty) == 0
     assert (empty.ids.dtype, empty.ends.dtype, empty.labels.dtype) == (np.int32, np.int64, np.int32)
+
+
+def test_a_label_as_long_as_a_document_is_a_mistake(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text(f"__label__a b\n__label__{'x' * 50_000} c\n")
+    with (
+        pytest.raises(DataError, match=r"x\.txt:2: a label of 50000 characters, more than 1000"),
+        Input(path) as source,
+    ):
+        list(LabelledReader().labelled(source, Tally()))

@@ -70,7 +70,7 @@ class LabelledReader:
         self.names: list[str] = []
         self.blank_lines = 0
         self._numbers: dict[str, int] = {}
-        self._unfit: list[int] = []  # numbers of labels that are no names
+        self._unfit: dict[int, str] = {}  # labels that are no names, and what to say of them
         self._label_of = TypeMap(self.types, self._label_numbers)
 
     def _label_numbers(self, types: TypeTable, start: int) -> np.ndarray:
@@ -82,8 +82,12 @@ class LabelledReader:
             numbers[i] = self._numbers.setdefault(name, len(self.names))
             if numbers[i] == len(self.names):
                 self.names.append(name)
-                if not 0 < len(name) <= MOST_CHARACTERS:
-                    self._unfit.append(int(numbers[i]))
+                if not name:
+                    self._unfit[int(numbers[i])] = f"a label without a name (`{self.prefix}`)"
+                elif len(name) > MOST_CHARACTERS:
+                    self._unfit[int(numbers[i])] = (
+                        f"a label of {len(name)} characters, more than {MOST_CHARACTERS}"
+                    )
         return numbers
 
     def lines(self, source: Input, tally: Tally) -> Iterator[Documents]:
@@ -110,27 +114,25 @@ class LabelledReader:
             )
             n_tokens = np.diff(block.line_ends, prepend=0)
             self.blank_lines += int(np.count_nonzero(n_tokens == 0))
-            unnamed = np.zeros(len(n_labels), dtype=bool)
+            unfit: dict[int, str] = {}  # rows with a label that is no name, and what it is
             if self._unfit:
-                places = np.flatnonzero(np.isin(label_of, self._unfit))
-                unnamed[np.searchsorted(block.line_ends, places, side="right")] = True
-            bad = unnamed | ((n_labels == 0) & (n_tokens > 0))
+                places = np.flatnonzero(np.isin(label_of, list(self._unfit)))
+                rows = np.searchsorted(block.line_ends, places, side="right")
+                for row, number in zip(rows.tolist(), label_of[places].tolist(), strict=True):
+                    unfit.setdefault(row, self._unfit[number])
+            bad = (n_labels == 0) & (n_tokens > 0)
+            bad[list(unfit)] = True
             if self.multi_label == "refuse":
                 bad |= n_labels > 1
             for row in np.flatnonzero(bad).tolist():
-                tally.invalid(
-                    *self._fault(source.name, block.line + row, int(n_labels[row]), bool(unnamed[row]))
-                )
+                tally.invalid(*self._fault(source.name, block.line + row, int(n_labels[row]), unfit.get(row)))
             copies = n_labels if self.multi_label == "each" else np.minimum(n_labels, 1)
             yield _select(block.ids, block.line_ends, label_of, np.where(bad, 0, copies))
 
-    def _fault(self, name: str, line: int, n_labels: int, unnamed: bool) -> tuple[DataError, str]:
+    def _fault(self, name: str, line: int, n_labels: int, unfit: str | None) -> tuple[DataError, str]:
         """What to say of a line that is not one labelled document, and the kind of fault."""
-        if unnamed:
-            found = (
-                f"a label without a name (`{self.prefix}`), or with one of over {MOST_CHARACTERS} characters"
-            )
-            return DataError(name, line, found), "label without a name"
+        if unfit:
+            return DataError(name, line, unfit), "label without a name"
         if n_labels:
             expected = "one (--multi-label takes the first, or each)"
             return DataError(name, line, f"{n_labels} labels", expected), "line with several labels"
