@@ -50,7 +50,7 @@ $(PEERS_VENV)/.installed:
 	touch $@
 
 bench: $(VENV)/.installed $(PEERS_VENV)/.installed ## speed beside the peers, in one run (DATA=folder for real texts)
-	$(BIN)/python -m tests.benchmarks.run --peer-python $(PEERS_VENV)/bin/python --output $(RESULTS)/bench.tsv
+	$(BIN)/python -m tests.benchmarks.run --peer-python $(PEERS_VENV)/bin/python --output $(RESULTS)/bench.tsv $(if $(DATA),--data "$(DATA)")
 
 experiment-rpa: $(VENV)/.installed ## Tables 3 and 4 of the RPA paper on DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_rpa --data "$(DATA)" --output $(RESULTS)/rpa.tsv

@@ -123,8 +123,9 @@ class RPAClassifier(Estimator):
         targets = self._targets(as_labels(y, rows.shape[0]))
         monitor = monitor or Monitor()
         monitor.begin((self.epochs - self.n_iter_) * rows.shape[0] - self.position_, "documents")
+        matrix = self._matrix(rows)
         while self.n_iter_ < self.epochs:
-            self._epoch(rows, targets, monitor)
+            self._epoch(matrix, targets, monitor)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> RPAClassifier:
@@ -143,7 +144,7 @@ class RPAClassifier(Estimator):
             raise ValueError("`classes` is not the same as on last call to partial_fit")
         targets = self._targets(labels)
         self.class_counts_ = self.class_counts_ + np.bincount(targets, minlength=len(self.classes_))
-        self._epoch(rows, targets, Monitor())
+        self._epoch(self._matrix(rows), targets, Monitor())
         return self
 
     def widen(self, vectors: np.ndarray) -> None:
@@ -237,16 +238,14 @@ class RPAClassifier(Estimator):
             return np.arange(n)
         return rng.stream(self.seed, rng.SHUFFLE, self.n_iter_).permutation(n)
 
-    def _epoch(self, rows: scipy.sparse.csr_array, targets: np.ndarray, monitor: Monitor) -> None:
+    def _epoch(self, matrix: Matrix, targets: np.ndarray, monitor: Monitor) -> None:
         """One pass over the rows, or the rest of an interrupted one."""
         weights = self.weights_
-        matrix = self._matrix(rows)
-        order, costs = self._order(rows.shape[0]), self._costs()
+        order, costs = self._order(len(targets)), self._costs()
         # The one problem of two classes is the second against the first.
         first_classes = [1] if len(self.classes_) == 2 else list(range(weights.groups))
-        cost = (
-            weights.groups * weights.classes_per_group * (weights.dim + 1) * max(1, rows.nnz // rows.shape[0])
-        )
+        problems = weights.groups * weights.classes_per_group
+        cost = problems * (weights.dim + 1) * max(1, len(matrix[0]) // len(targets))
         step = max(1, _WORK // cost)
         while self.position_ < len(order):
             if monitor.stopping:
