@@ -309,10 +309,9 @@ class RPAClassifier(Estimator):
         scores = self.decision_function(X)
         return np.stack([0.0 - scores, scores], axis=1) if scores.ndim == 1 else scores  # 0 stays 0, not -0
 
-    def best_classes(self, X: Any, scores: np.ndarray) -> np.ndarray:
-        """Class numbers (n) for scores of X; documents without any feature get the most frequent class."""
+    def best_classes(self, scores: np.ndarray, empty: np.ndarray) -> np.ndarray:
+        """Class numbers (n) for scores; documents without any feature (``empty``, bool) get the most frequent class."""
         best = scores.argmax(axis=1)
-        empty = np.diff(self._rows(X).indptr) == 0
         best[empty] = int(np.argmax(self.class_counts_))
         return best
 
@@ -320,7 +319,7 @@ class RPAClassifier(Estimator):
         """The label of each row (n)."""
         self._check_fitted("weights_")
         rows = self._rows(X)
-        return self.classes_[self.best_classes(rows, self.class_scores(rows))]
+        return self.classes_[self.best_classes(self.class_scores(rows), np.diff(rows.indptr) == 0)]
 
     def score(self, X: Any, y: Any) -> float:
         """Accuracy."""
@@ -339,9 +338,7 @@ class RPAClassifier(Estimator):
         """Arrays and JSON values that :meth:`from_state` takes. ``vectors`` and ``threads`` are not part of a model."""
         self._check_fitted("weights_")
         arrays = {
-            "phi": self.weights_.phi,
-            "w": self.weights_.w,
-            "one_hot": self.weights_.one_hot,
+            **self.weights_.state(),
             "classes": np.asarray(self.classes_),
             "class_counts": self.class_counts_,
             "epoch_sums": self._sums,

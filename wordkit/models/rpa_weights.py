@@ -39,6 +39,10 @@ class Weights:
         w = np.zeros((groups, planes, m, k), dtype=np.float32)
         return cls(phi, w, np.zeros((groups, planes, n if one_hot else 0, m), dtype=np.float32))
 
+    def state(self) -> dict[str, np.ndarray]:
+        """The arrays that :meth:`from_state` takes; ``n_seen`` goes beside them."""
+        return {"phi": self.phi, "w": self.w, "one_hot": self.one_hot}
+
     @classmethod
     def from_state(cls, arrays: Mapping[str, np.ndarray], n_seen: int) -> Weights:
         """From the arrays ``phi``, ``w`` and ``one_hot`` of a file; ValueError for shapes that do not fit or nan in them."""

@@ -72,4 +72,5 @@ class TextClassifier:
         for rows in self.features.stream(path, tally):
             if rows.shape[0]:
                 scores = self.classifier.class_scores(rows)
-                yield scores, self.classifier.best_classes(rows, scores), np.diff(rows.indptr) == 0
+                empty = np.diff(rows.indptr) == 0
+                yield scores, self.classifier.best_classes(scores, empty), empty
