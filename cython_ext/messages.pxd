@@ -16,6 +16,8 @@ from rows cimport dots  # its macros for processor versions are used below
 
 cdef extern from *:
     """
+    #include <string.h>
+
     #define WK_STRIP 32
     #define WK_TINY 1e-30f
 
@@ -66,18 +68,41 @@ cdef extern from *:
         return sums[0];
     }
 
+    /* m = sum over i of weights[i] times 32 cells of row rows[i]. Compilers do not keep a small array in registers by themselves. */
+    #if defined(__GNUC__)
+    typedef float wk_octet __attribute__((vector_size(32), aligned(4), may_alias));
+    __attribute__((always_inline)) static inline void wk_strip(const float *T, ptrdiff_t n, const int32_t *rows,
+                                                               const float *weights, ptrdiff_t k, float *m) {
+        wk_octet a = {0}, b = {0}, c = {0}, d = {0};
+        for (ptrdiff_t i = 0; i < k; i++) {
+            const wk_octet *row = (const wk_octet *)(T + (ptrdiff_t)rows[i] * n);
+            const float w = weights[i];
+            a += w * row[0];
+            b += w * row[1];
+            c += w * row[2];
+            d += w * row[3];
+        }
+        ((wk_octet *)m)[0] = a;
+        ((wk_octet *)m)[1] = b;
+        ((wk_octet *)m)[2] = c;
+        ((wk_octet *)m)[3] = d;
+    }
+    #else
+    static inline void wk_strip(const float *T, ptrdiff_t n, const int32_t *rows, const float *weights, ptrdiff_t k, float *m) {
+        memset(m, 0, WK_STRIP * sizeof(float));
+        for (ptrdiff_t i = 0; i < k; i++)
+            for (ptrdiff_t d = 0; d < WK_STRIP; d++) m[d] += weights[i] * T[(ptrdiff_t)rows[i] * n + d];
+    }
+    #endif
+
     WK_UNUSED WK_CLONES static double wk_row_sums(const float *T, ptrdiff_t n, const int32_t *rows, const float *weights,
                                                   ptrdiff_t k, float base, const float *scale, float *message,
                                                   float *product) {
         float sums[WK_STRIP] = {0};
         ptrdiff_t j = 0;
         for (; j + WK_STRIP <= n; j += WK_STRIP) {
-            float m[WK_STRIP] = {0};
-            for (ptrdiff_t i = 0; i < k; i++) {
-                const float *row = T + (ptrdiff_t)rows[i] * n + j;
-                const float w = weights[i];
-                for (ptrdiff_t d = 0; d < WK_STRIP; d++) m[d] += w * row[d];
-            }
+            float m[WK_STRIP];
+            wk_strip(T + j, n, rows, weights, k, m);
             for (ptrdiff_t d = 0; d < WK_STRIP; d++) {
                 const float v = (m[d] + base) * scale[j + d];
                 const float p = product[j + d] * v;
