@@ -7,9 +7,10 @@ so that one thread and many give the same bits.
 from __future__ import annotations
 
 import functools
+import math
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -31,19 +32,49 @@ def available_threads() -> int:
     )
 
 
-def map_blocks(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
-    """``[function(item) for item in items]`` on up to ``threads`` threads, results in the items' order.
+def memory() -> float:
+    """Bytes of this machine's memory; infinite where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return math.inf
 
-    The first exception is raised after the blocks already running have ended; those not yet begun are dropped.
-    """
-    items = list(items)
-    if threads <= 1 or len(items) <= 1:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(min(threads, len(items))) as pool:
-        futures = [pool.submit(function, item) for item in items]
+
+class Workers:
+    """Threads that are kept from one map to the next, where maps are many and short; ends when it is dropped."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """``[function(item) for item in items]``, results in the items' order.
+
+        The first exception is raised after the blocks already running have ended; those not yet begun are dropped.
+        """
+        items = list(items)
+        if self._pool is None or len(items) <= 1:
+            return [function(item) for item in items]
+        futures = [self._pool.submit(function, item) for item in items]
         try:
             return [future.result() for future in futures]
         except BaseException:
             for future in futures:
                 future.cancel()
+            wait(futures)
             raise
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+
+def map_blocks(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
+    """:meth:`Workers.map` on up to ``threads`` threads of its own."""
+    items = list(items)
+    workers = Workers(min(threads, len(items)))
+    try:
+        return workers.map(function, items)
+    finally:
+        workers.close()

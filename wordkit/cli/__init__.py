@@ -23,6 +23,7 @@ COMPLETE_VARIABLE = "_WORDKIT_COMPLETE"
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Train": {
         "train-rpa": ("train_rpa", "Train a text classifier that learns its word vectors online."),
+        "train-hmtm": ("train_hmtm", "Learn classes of words, and word vectors, from dependency trees or text."),
     },
     "Apply": {
         "predict": ("predict", "Label documents with a trained classifier."),

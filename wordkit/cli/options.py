@@ -64,7 +64,7 @@ def path_option(*names: str, help: str, metavar: str = "FILE") -> Decorator:
 
 
 class _Positive(click.FloatRange):
-    """A finite number above 0."""
+    """A finite number within a range."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
         number = super().convert(value, param, context)
@@ -85,6 +85,7 @@ class _Finite(click.types.FloatParamType):
 
 finite = _Finite()
 positive = _Positive(0, min_open=True)
+not_negative = _Positive(0)
 count = click.IntRange(1, 2**31 - 1)  # what fits the kernels' integers
 
 json_option = click.option(
@@ -128,6 +129,42 @@ def training_options(function: Callable[..., Any]) -> Callable[..., Any]:
         path_option("--resume", help="Go on from this checkpoint, to the same result as without the break."),
         path_option("--checkpoint", help="Write the state here after each epoch, and when interrupted."),
     ):
+        function = option(function)
+    return function
+
+
+structure_option = click.option(
+    "--structure",
+    type=click.Choice(["tree", "chain"]),
+    default="tree",
+    help="A word's parent: its head in the dependency tree, or the word before.",
+)
+
+
+def token_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What of a CoNLL line is the word."""
+    for option in (
+        click.option("--format", "format", type=click.Choice(["auto", "text", "conll", "conllu", "conllx", "conllulex"]),
+                     default="auto", help="Format of the input; auto goes by its first lines."),
+        click.option("--lowercase", is_flag=True, help="Fold case."),
+        click.option("--tag-column", type=click.Choice(["upos", "xpos"]), default="upos",
+                     help="Column of the part of speech in lemma/pos."),
+        click.option("--token", type=click.Choice(["form", "lemma", "lemma/pos"]), default="form",
+                     help="What a word is, in CoNLL files."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def projection_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How messages between tokens are passed."""
+    for option in (
+        click.option("--epsilon", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01,
+                     help="Share of a message that ebest may lose."),
+        click.option("--k", type=count, default=16, help="Classes that kbest keeps."),
+        click.option("--projection", type=click.Choice(["kbest", "ebest", "exact"]), default="kbest",
+                     help="Keep each token's k likeliest classes, the fewest that hold 1 - epsilon, or all."),
+    ):  # fmt: skip
         function = option(function)
     return function
 

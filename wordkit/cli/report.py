@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from wordkit.cli.streams import STOP_SIGNALS, heeded, say
-from wordkit.errors import WordkitError
+from wordkit.errors import Interrupted, WordkitError
 from wordkit.evaluation.result import Result, mean_metrics
 from wordkit.monitor import Monitor
 from wordkit.tally import Tally
@@ -129,12 +129,13 @@ class ProgressMonitor(Monitor):
         log: str | None = None,
         append: bool = False,
         decorate: Callable[[], Mapping[str, Any]] = dict,
+        tell: bool = False,
     ) -> None:
-        """``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each.
+        """``tell``: print each epoch's record, which otherwise --verbose does. ``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each.
 
         The file ``log`` is begun at the first epoch, not before: a run that fails earlier leaves the old one alone.
         """
-        self.description, self.decorate = description, decorate
+        self.description, self.decorate, self.tell = description, decorate, tell
         self._log_path, self._log_mode = log, "a" if append else "w"
         self.on_epoch: Callable[[], None] = lambda: None
         self._born = time.monotonic()
@@ -179,7 +180,7 @@ class ProgressMonitor(Monitor):
             except OSError as error:
                 raise WordkitError(f"{self._log_path}: {error.strerror or error}") from None
             self._log_mode = "a"
-        if _flag("verbose"):
+        if self.tell or _flag("verbose"):
             message(
                 f"{self.description}: "
                 + ", ".join(f"{key} {_number(value)}" for key, value in record.items())
@@ -208,3 +209,22 @@ def graceful_stop(monitor: Monitor) -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def interruption(
+    error: Interrupted, checkpoint: str | None, save: Callable[[str], None] | None
+) -> Interrupted:
+    """Save what an interrupted training has, and say how to go on.
+
+    Args:
+        checkpoint: where to; None where the user named no place.
+        save: writes the state; None where there is none worth keeping yet.
+    """
+    if checkpoint is None:
+        return Interrupted(f"{error}; nothing was written (--checkpoint keeps the work)")
+    if save is None:
+        return Interrupted(f"{error}, which is not kept; nothing was written")
+    save(checkpoint)
+    return Interrupted(
+        f"{error}; state written to {checkpoint}: go on with the same command and --resume {checkpoint}"
+    )

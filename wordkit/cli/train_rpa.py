@@ -8,8 +8,15 @@ from typing import Any
 import click
 
 from wordkit.cli import options
-from wordkit.cli.report import ProgressMonitor, graceful_stop, message, print_results, report_tally
-from wordkit.errors import Interrupted, WordkitError
+from wordkit.cli.report import (
+    ProgressMonitor,
+    graceful_stop,
+    interruption,
+    message,
+    print_results,
+    report_tally,
+)
+from wordkit.errors import Interrupted
 
 
 def _grid(
@@ -156,7 +163,7 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
                 monitor.on_epoch = lambda: run.model.save(given["checkpoint"])
             run.fit(monitor)
     except Interrupted as error:
-        raise _kept(error, run, given["checkpoint"]) from None
+        raise interruption(error, given["checkpoint"], run.model.save if run.begun else None) from None
     finally:
         monitor.close()
     run.model.save(output)
@@ -196,15 +203,3 @@ def _check_meaning(given: dict[str, Any], explicit: set[str]) -> None:
         if given[option] == value:
             for name in sorted(explicit & set(others)):
                 message(f"warning: --{name.replace('_', '-')} means nothing to --{option} {value}")
-
-
-def _kept(error: Interrupted, run: Any, checkpoint: str | None) -> WordkitError:
-    """What was saved at an interruption, and how to go on."""
-    if checkpoint is None:
-        return Interrupted(f"{error}; nothing was written (--checkpoint keeps the work)")
-    if not run.begun:
-        return Interrupted(f"{error}, which is not kept; nothing was written")
-    run.model.save(checkpoint)
-    return Interrupted(
-        f"{error}; state written to {checkpoint}: go on with the same command and --resume {checkpoint}"
-    )

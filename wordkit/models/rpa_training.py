@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +18,7 @@ from wordkit.models.rpa import RPAClassifier, random_vectors
 from wordkit.models.rpa_search import PAPER_GRID, GridPoint, search
 from wordkit.models.text_classifier import TextClassifier
 from wordkit.monitor import Monitor
+from wordkit.parallel import memory
 from wordkit.signature import signature
 from wordkit.tally import Tally
 
@@ -120,7 +119,7 @@ class Run:
         embedded = 0 if classifier.algorithm == "pa-onehot" else classifier.dim * (problems if own else 1)
         one_hot = problems if classifier.concat_onehot or classifier.algorithm == "pa-onehot" else 0
         size = 4 * features * (embedded + one_hot) * (2 if classifier.average else 1)
-        if size > _memory():
+        if size > memory():
             raise WordkitError(
                 f"the weights of {labels} labels and {features} features take {size / 2**30:.0f} GiB, more than this machine "
                 "has; use --embedding shared, a smaller --dim or a larger --min-count"
@@ -354,14 +353,6 @@ class Run:
             total=len(self.data.labels),
             details={"grid": [_as_dict(point) for point in self.points]} if self.points else {},
         )
-
-
-def _memory() -> float:
-    """Bytes of this machine's memory."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on every system
-        return math.inf
 
 
 def _as_dict(point: GridPoint) -> dict[str, Any]:

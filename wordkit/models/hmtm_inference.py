@@ -1,0 +1,202 @@
+"""Drives the inference kernels over batches of trees and threads; see :mod:`wordkit.models.hmtm`.
+
+Two ways, with one interface. :class:`Exact` passes messages over all classes in float64, level by level over groups of sentences,
+as matrix products. :class:`Projected` keeps the k likeliest classes of each token (or the fewest that hold 1 - epsilon of
+the whole), in float32, with work linear in the number of classes.
+
+The thesis projects a token's upward vector u and its downward vector v separately; pair counts then do not sum to the token's
+posteriors. Here a token has one support, that of u, in both passes: inference is exact in the model whose token classes are
+limited to their supports, its log-likelihood is a lower bound of the exact one, and EM on it is variational EM.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from wordkit._kernels import exact_messages, pseudocounts, tree_messages, tree_viterbi
+from wordkit.models.hmtm_statistics import Parameters, Statistics
+from wordkit.models.tree_corpus import TreeCorpus, Trees
+from wordkit.parallel import Workers
+
+_GROUP_TOKENS = 2048  # of a group of exact inference: its vectors stay in the cache, its products are large enough
+_SENTENCES = 1024  # read at once where nothing depends on it
+_WORD_BLOCKS = 8  # whose class totals are summed in order, whatever the number of threads
+
+
+def _cuts(offsets: np.ndarray, parts: int) -> list[tuple[int, int]]:
+    """Up to ``parts`` runs of sentences with about as many tokens each."""
+    marks = np.searchsorted(offsets, np.linspace(0, offsets[-1], parts + 1))
+    marks[0], marks[-1] = 0, len(offsets) - 1
+    return [(int(lo), int(hi)) for lo, hi in pairwise(marks) if hi > lo]
+
+
+class Inference(ABC):
+    """A way of passing messages.
+
+    Args:
+        threads: results do not depend on it.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.workers = Workers(threads)
+
+    @abstractmethod
+    def add(self, trees: Trees, source: Statistics, target: Statistics, weight: float) -> float:
+        """Add ``weight`` times the expected statistics of a batch under ``source`` to ``target``; its log-likelihood."""
+
+    @abstractmethod
+    def log_likelihoods(self, trees: Trees, source: Statistics) -> np.ndarray:
+        """(S,) log-likelihood of each sentence."""
+
+    @abstractmethod
+    def posteriors(self, trees: Trees, source: Statistics) -> np.ndarray:
+        """(T, C) float64 distribution over the classes of each token."""
+
+    @abstractmethod
+    def viterbi(self, trees: Trees, source: Statistics) -> np.ndarray:
+        """(T,) int32 the jointly most probable classes of each sentence."""
+
+
+class _Batch:
+    """What the projected kernels give of a batch: supports (T, K), their sizes (T,) and the messages on them."""
+
+    def __init__(self, tokens: int, room: int, sentences: int) -> None:
+        self.support = np.empty((tokens, room), dtype=np.int32)
+        self.sizes = np.empty(tokens, dtype=np.int32)
+        self.below, self.above, self.posterior = (np.empty((tokens, room), np.float32) for _ in range(3))
+        self.log_likelihood = np.empty(sentences)
+
+
+class Projected(Inference):
+    """Inference on the likeliest classes of each token.
+
+    Args:
+        k: most classes a token keeps; None for no limit.
+        epsilon: 0, or the share of the whole that may be lost: then the fewest classes are kept that hold the rest.
+        prefer_frequent: choose classes by u times their share of all tokens, that is by p(class | below) and not by
+            p(below | class), which favours classes that emit little.
+    """
+
+    def __init__(self, k: int | None, epsilon: float, threads: int, *, prefer_frequent: bool = True) -> None:
+        super().__init__(threads)
+        self.k, self.epsilon, self.prefer_frequent = k, epsilon, prefer_frequent
+
+    def _infer(self, trees: Trees, source: Statistics, p: Parameters, *, upward_only: bool) -> _Batch:
+        room = min(self.k or source.classes, source.classes)
+        batch = _Batch(len(trees.words), room, len(trees.offsets) - 1)
+        shares = source.class_shares() if self.prefer_frequent else np.ones(source.classes)
+        preference = shares.astype(np.float32)
+        start = p.start.astype(np.float32)
+
+        def part(cut: tuple[int, int]) -> None:
+            tree_messages.infer(
+                trees.words, trees.heads, trees.labels, trees.order, trees.offsets, *cut,
+                p.emissions, p.floors, p.emission_scale, p.transitions, p.back_off, p.transition_scale, start, preference,
+                room, self.epsilon, upward_only,
+                batch.support, batch.sizes, batch.below, batch.above, batch.posterior, batch.log_likelihood,
+            )  # fmt: skip
+
+        self.workers.map(part, _cuts(trees.offsets, 4 * self.workers.threads))
+        return batch
+
+    def add(self, trees: Trees, source: Statistics, target: Statistics, weight: float) -> float:
+        p = source.parameters()
+        batch = self._infer(trees, source, p, upward_only=False)
+
+        def add_transitions(cut: tuple[int, int]) -> None:
+            pseudocounts.add_transitions(
+                trees.heads, trees.labels, trees.offsets, batch.support, batch.sizes, batch.below, batch.above,
+                p.transitions, p.back_off, p.transition_scale, target.transitions, weight, *cut,
+            )  # fmt: skip
+
+        def copy_cells(cut: tuple[int, int]) -> None:
+            pseudocounts.copy_cells(
+                trees.heads, trees.labels, trees.offsets, batch.support, batch.sizes, target.transitions, target.image, *cut
+            )  # fmt: skip
+
+        bounds = np.linspace(0, source.classes, self.workers.threads + 1).astype(int).tolist()
+        cuts = list(pairwise(bounds))
+        self.workers.map(add_transitions, cuts)
+        if target is source:  # else the image is made when all is there
+            self.workers.map(copy_cells, cuts)
+        pseudocounts.add_marginals(
+            trees.heads, trees.labels, trees.offsets, batch.support, batch.sizes, batch.above, batch.posterior, weight,
+            target.starts, target.child_mass, target.parent_mass,
+        )  # fmt: skip
+
+        def add_emissions(words: _Words, cut: tuple[int, int], totals: np.ndarray) -> None:
+            pseudocounts.add_emissions(
+                trees.words, words.order, words.runs, batch.support, batch.sizes, batch.posterior,
+                target.emissions, target.floors, target.smoothing, weight, totals, *cut,
+            )  # fmt: skip
+
+        _add_by_word(self.workers, trees, target, add_emissions)
+        return float(batch.log_likelihood.sum())
+
+    def log_likelihoods(self, trees: Trees, source: Statistics) -> np.ndarray:
+        return self._infer(trees, source, source.parameters(), upward_only=True).log_likelihood
+
+    def supports(self, trees: Trees, source: Statistics) -> np.ndarray:
+        """(T,) how many classes each token keeps (Figure 2.3 of the thesis)."""
+        return self._infer(trees, source, source.parameters(), upward_only=True).sizes
+
+    def posteriors(self, trees: Trees, source: Statistics) -> np.ndarray:
+        batch = self._infer(trees, source, source.parameters(), upward_only=False)
+        out = np.zeros((len(trees.words), source.classes))
+        kept = np.arange(batch.support.shape[1]) < batch.sizes[:, None]
+        out[np.nonzero(kept)[0], batch.support[kept]] = batch.posterior[kept]
+        return out
+
+    def viterbi(self, trees: Trees, source: Statistics) -> np.ndarray:
+        batch = self._infer(trees, source, source.parameters(), upward_only=True)
+        return _viterbi(self.workers, trees, source, (batch.support, batch.sizes))
+
+
+class _Words:
+    """Tokens of a batch side by side by their word, and the runs of distinct words that are one block of work each."""
+
+    def __init__(self, trees: Trees, vocabulary: int) -> None:
+        self.order = np.empty(len(trees.words), dtype=np.int32)
+        self.runs = np.empty(len(trees.words) + 1, dtype=np.int32)
+        scratch = np.empty(vocabulary + 1, dtype=np.int32)
+        distinct = pseudocounts.group_words(trees.words, scratch, self.order, self.runs)
+        bounds = np.linspace(0, distinct, _WORD_BLOCKS + 1).astype(int).tolist()
+        self.blocks = [(lo, hi) for lo, hi in pairwise(bounds) if hi > lo]
+
+
+def _add_by_word(
+    workers: Workers,
+    trees: Trees,
+    target: Statistics,
+    add: Callable[[_Words, tuple[int, int], np.ndarray], None],
+) -> None:
+    """Run ``add(words, block, totals)`` over blocks of distinct words, and add up their class totals in order."""
+    words = _Words(trees, len(target.emissions))
+    partial = np.zeros((len(words.blocks), target.classes))
+    workers.map(lambda b: add(words, words.blocks[b], partial[b]), range(len(words.blocks)))
+    for totals in partial:
+        target.totals += totals
+
+
+def class_counts(corpus: TreeCorpus, clusters: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Counts of a hard clustering over the arcs of a corpus: (L, C child, C parent) of arcs, (C,) of roots.
+
+    Words without a cluster (-1) count in all classes alike.
+    """
+    labels = len(corpus.label_names)
+    edges, roots = np.zeros((labels, classes + 1, classes + 1)), np.zeros(classes + 1)
+    for trees in corpus.batches(_SENTENCES):
+        found = clusters[trees.words]  # -1 is the last place
+        child = np.flatnonzero(trees.heads)
+        first = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
+        parent = first[child] + trees.heads[child] - 1
+        np.add.at(edges, (trees.labels[child], found[child], found[parent]), 1.0)
+        np.add.at(roots, found[trees.heads == 0], 1.0)
+    for axis in (1, 2):
+        any_class = edges.take([classes], axis=axis)
+        edges = edges.take(range(classes), axis=axis) + any_class / classes
+    return edges, roots[:-1] + roots[-1] / classes
