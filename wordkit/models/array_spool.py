@@ -55,7 +55,7 @@ class ArraySpool:
         with self._lock:
             self._write()
             self._file.seek(start * self.dtype.itemsize)
-            view, done = memoryview(out.view(np.uint8)), 0
+            view, done = out.view(np.uint8).data, 0
             while done < len(view):
                 got = self._file.readinto(view[done:])
                 if not got:
@@ -66,7 +66,7 @@ class ArraySpool:
     def _write(self) -> None:
         if not self._pending:
             return
-        data = memoryview(np.concatenate(self._pending).view(np.uint8))
+        data = np.concatenate(self._pending).view(np.uint8).data
         self._pending, self._waiting = [], 0
         try:
             self._file.seek(0, os.SEEK_END)

@@ -4,61 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from wordkit._kernels.tree_shape import check_trees, order_trees
+from wordkit._kernels.tree_shape import check_trees
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.conll import TAG_COLUMN
 from wordkit.formats.opening import Input
 from wordkit.models.array_spool import ArraySpool
 from wordkit.models.corpus_tokens import CorpusTokens, SentenceBlock
+from wordkit.models.trees import Trees, joined, part_of
 from wordkit.models.vocabulary import UNKNOWN, Vocabulary, folded, learned, most_frequent
 from wordkit.tally import Tally
 
 __all__ = ["UNKNOWN", "TreeCorpus", "Trees", "Vocabulary", "read_corpus"]
 
-CHUNK_SENTENCES, CHUNK_TOKENS = 1 << 12, 1 << 20  # what is shuffled, and kept in memory, at a time
+CHUNK_SENTENCES, CHUNK_TOKENS = 1 << 12, 1 << 18  # what is shuffled, and kept in memory, at a time
 _PIECE = 1 << 20  # elements looked at together where a whole array is gone through
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Trees:
-    """A batch of sentences, S of them with T words in all.
-
-    Attributes:
-        words: int32 (T,) word numbers; 0 stands for unknown words.
-        heads: int32 (T,) position of the parent in its sentence, from 1; 0 for a root, of which there may be several. In
-            a chain each word's parent is the one before it.
-        labels: int32 (T,) labels of the arcs to the parents; 0 for roots, and where there are no labels.
-        offsets: int32 (S + 1,) first word of each sentence.
-    """
-
-    words: np.ndarray
-    heads: np.ndarray
-    labels: np.ndarray
-    offsets: np.ndarray
-    _order: list[np.ndarray] = field(default_factory=list, init=False, repr=False)
-
-    @property
-    def order(self) -> np.ndarray:
-        """int32 (T,): positions in the sentence, from 0, parents before their children; made once."""
-        if not self._order:
-            order = np.empty(len(self.heads), dtype=np.int32)
-            longest = int(np.diff(self.offsets).max(initial=0))
-            order_trees(self.heads, self.offsets, order, np.empty((2, longest + 1), dtype=np.int32))
-            self._order.append(order)
-        return self._order[0]
-
-    @property
-    def n_sentences(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def n_tokens(self) -> int:
-        return len(self.words)
 
 
 class _Stored:
@@ -262,13 +225,13 @@ class TreeCorpus:
             at = 0
             while at < chunk.n_sentences:
                 to = min(at + batch_size - count, chunk.n_sentences)
-                waiting.append(_part(chunk, at, to))
+                waiting.append(part_of(chunk, at, to))
                 count, at = count + to - at, to
                 if count == batch_size:
-                    yield _joined(waiting)
+                    yield joined(waiting)
                     waiting, count = [], 0
         if waiting:
-            yield _joined(waiting)
+            yield joined(waiting)
 
     def _runs(self, seed: int | None, skip: int, batch_size: int) -> Iterator[tuple[int, np.ndarray]]:
         """(first sentence of a chunk, which of its sentences in which order), past the first ``skip`` sentences."""
@@ -304,27 +267,6 @@ class TreeCorpus:
         else:
             labels = self._label_of[stored.labels.read(start, end)[places]]
         return Trees(words, heads, labels, np.concatenate([[0], ends]).astype(np.int32))
-
-
-def _part(trees: Trees, start: int, stop: int) -> Trees:
-    """Sentences ``start`` to ``stop``."""
-    if start == 0 and stop == trees.n_sentences:
-        return trees
-    lo, hi = int(trees.offsets[start]), int(trees.offsets[stop])
-    offsets = trees.offsets[start : stop + 1] - trees.offsets[start]
-    return Trees(trees.words[lo:hi], trees.heads[lo:hi], trees.labels[lo:hi], offsets)
-
-
-def _joined(parts: list[Trees]) -> Trees:
-    if len(parts) == 1:
-        return parts[0]
-    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-    return Trees(
-        np.concatenate([part.words for part in parts]),
-        np.concatenate([part.heads for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
-    )
 
 
 def _checked_heads(sentence: int, heads: Sequence[int], length: int) -> np.ndarray:

@@ -78,9 +78,9 @@ def most_frequent(
     """
     kept = np.flatnonzero(counts >= max(min_count, 1))
     kept = kept[np.argsort(-counts[kept], kind="stable")]
-    kept = kept[np.fromiter((names[i] != UNKNOWN for i in kept.tolist()), dtype=bool, count=len(kept))][
-        :at_most
-    ]
+    if UNKNOWN in names:
+        kept = kept[kept != names.index(UNKNOWN)]
+    kept = kept[:at_most]
     rest = int(counts.sum()) - int(counts[kept].sum())
     return [UNKNOWN, *(names[i] for i in kept.tolist())], np.concatenate([[rest], counts[kept]]).astype(
         np.int64
