@@ -27,6 +27,8 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Apply": {
         "predict": ("predict", "Label documents with a trained classifier."),
+        "decode": ("decode", "Write the classes of words in their sentences."),
+        "classes": ("classes", "List the classes of a model, their words and what follows them."),
         "neighbors": ("neighbors", "List the nearest words in a vector file."),
     },
     "Evaluate": {

@@ -7,11 +7,14 @@ from typing import Any
 
 _HOMES = {
     "BagOfWords": "bag_of_words",
+    "HiddenMarkovTree": "hmtm",
     "RPAClassifier": "rpa",
     "TextClassifier": "text_classifier",
+    "TreeCorpus": "tree_corpus",
+    "TreeModel": "tree_model",
 }
 
-__all__ = ["BagOfWords", "RPAClassifier", "TextClassifier"]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -84,7 +84,7 @@ class CorpusTokens:
         """The sentences of an open input that are not too long; see the reader of its format for errors."""
         form = self.format
         if form == "auto":
-            form = "text" if _is_text(source, self.tree) else "conll"
+            form = "text" if is_text(source, self.tree) else "conll"
         if form == "text":
             if self.tree or self.form != "form":
                 raise DataError(source.name, 1, self._not_text())
@@ -164,7 +164,7 @@ def _encoded(types: TypeTable, block: ConllBlock, column: str, mask: np.ndarray 
     return types.encode_spans(block.data, starts, ends)
 
 
-def _is_text(source: Input, tree: bool) -> bool:
+def is_text(source: Input, tree: bool) -> bool:
     """Whether an input is plain text rather than CoNLL: by its first line that is neither blank nor a comment.
 
     In CoNLL that line has fields between tabs, and the first is the number 1, a range or an empty node. Where trees are

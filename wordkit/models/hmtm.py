@@ -171,7 +171,7 @@ class HiddenMarkovTree(Estimator):
         if first:
             self._begin(corpus, None)
         for trees in corpus.batches(max(1, corpus.n_sentences)):
-            self._online_step(trees, self._inference())
+            self._online_step(trees, self.inference())
         return self
 
     def _corpus(
@@ -268,7 +268,7 @@ class HiddenMarkovTree(Estimator):
             monitor.advance(len(trees.words))
 
     def _online_epoch(self, corpus: TreeCorpus, monitor: Monitor) -> None:
-        inference = self._inference()
+        inference = self.inference()
         every = self._split_every(corpus.n_batches(int(self.batch_size)) * int(self.epochs))
         for trees in self._batches(corpus, monitor):
             self._online_step(trees, inference)
@@ -286,7 +286,7 @@ class HiddenMarkovTree(Estimator):
 
     def _batch_epoch(self, corpus: TreeCorpus, monitor: Monitor) -> None:
         """One iteration of batch EM; an interrupted one is done anew."""
-        inference, old = self._inference(), self.statistics_
+        inference, old = self.inference(), self.statistics_
         new = self._empty_statistics(len(old.emissions), old.classes, old.labels, old.unseen)
         self.position_, self._sums = 0, np.zeros(2)
         for trees in self._batches(corpus, monitor):
@@ -359,7 +359,7 @@ class HiddenMarkovTree(Estimator):
         self._check_fitted("statistics_")
         return self.statistics_.dead()
 
-    def _inference(self, projection: str | None = None) -> Inference:
+    def inference(self, projection: str | None = None) -> Inference:
         """How messages are passed; the model's own way by default."""
         projection = one_of("projection", projection or self.projection, PROJECTIONS)
         if projection == "exact":
@@ -371,7 +371,7 @@ class HiddenMarkovTree(Estimator):
     def log_likelihood(self, corpus: TreeCorpus, projection: str = "exact") -> float:
         """Natural logarithm of p(words), a token; a lower bound of it with a projection other than ``exact``."""
         self._check_fitted("statistics_")
-        inference, total = self._inference(projection), 0.0
+        inference, total = self.inference(projection), 0.0
         for trees in corpus.batches(int(self.batch_size)):
             total += float(inference.log_likelihoods(trees, self.statistics_).sum())
         return total / corpus.n_tokens
@@ -392,7 +392,7 @@ class HiddenMarkovTree(Estimator):
     ) -> list[np.ndarray]:
         """Posterior-Token: for each sentence the distributions (tokens, C) over the classes of its tokens."""
         self._check_fitted("statistics_")
-        inference = self._inference(projection)
+        inference = self.inference(projection)
         return [
             part
             for trees in self._corpus(data, heads).batches(int(self.batch_size))
@@ -407,7 +407,7 @@ class HiddenMarkovTree(Estimator):
     ) -> list[np.ndarray]:
         """Viterbi: for each sentence the classes (tokens,) int32 of its jointly most probable assignment."""
         self._check_fitted("statistics_")
-        inference = self._inference(projection)
+        inference = self.inference(projection)
         return [
             part
             for trees in self._corpus(data, heads).batches(int(self.batch_size))

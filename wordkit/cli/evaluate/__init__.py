@@ -12,6 +12,7 @@ EVALUATIONS = {
             "classification",
             "Accuracy, F1 and confusion of a classifier on labelled documents.",
         ),
+        "likelihood": ("likelihood", "Log-likelihood and perplexity of sentences under a tree model."),
     }
 }
 
