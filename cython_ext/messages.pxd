@@ -4,6 +4,7 @@
     narrow         out[c] = (float) (factor in[c])
     row_sums       message[j] = (sum_i weights[i] T[rows[i], j] + base) scale[j];  product[j] *= message[j]; returns its sum
     choice         out[c] = u[c] preference[c]; returns the sum
+    add_product    target[c] += weight sums[c] (T[c] + back_off) scale[c];  sums[c] = 0
 
 row_sums keeps 32 sums in registers over all rows. Sums over classes run in fixed lanes and those over rows in their order,
 so that every vector width gives the same bits. Products below WK_TINY become zero: they are lost in float32 beside a sum near
@@ -124,6 +125,14 @@ cdef extern from *:
         return sums[0];
     }
 
+    WK_UNUSED WK_CLONES static void wk_add_product(double *target, const float *T, double back_off, const float *scale,
+                                                   double weight, double *sums, ptrdiff_t n) {
+        for (ptrdiff_t c = 0; c < n; c++) {
+            target[c] += weight * sums[c] * ((T[c] + back_off) * scale[c]);
+            sums[c] = 0;
+        }
+    }
+
     static inline void wk_prefetch(const void *from, ptrdiff_t bytes) {
         for (ptrdiff_t b = 0; b < bytes; b += 64) WK_PREFETCH((const char *)from + b);
     }
@@ -133,4 +142,5 @@ cdef extern from *:
     double choice "wk_choice"(const float*, const float*, Py_ssize_t, float*) noexcept nogil
     double row_sums "wk_row_sums"(const float*, Py_ssize_t, const int32_t*, const float*, Py_ssize_t, float, const float*,
                                   float*, float*) noexcept nogil
+    void add_product "wk_add_product"(double*, const float*, double, const float*, double, double*, Py_ssize_t) noexcept nogil
     void prefetch "wk_prefetch"(const void*, Py_ssize_t) noexcept nogil

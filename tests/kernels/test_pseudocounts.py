@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.tree_cases import add_transitions, batch, dense_model, infer, random_batch, random_model
+from tests.kernels.tree_cases import add_transitions, arguments, infer
+from tests.reference import hmtm as twin
 from wordkit._kernels import pseudocounts
 
 seeds = st.integers(0, 2**32 - 1)
@@ -27,7 +28,10 @@ def group(words, V):
 
 def emission_case(seed, V=12, C=20, k=5):
     random = np.random.default_rng(seed)
-    trees, model = random_batch(random, 5, 12, V, 2), random_model(random, V, C, 2)
+    trees, model = (
+        twin.random_trees(random, 5, 12, V, 2, "mixed", 0),
+        twin.random_model(random, V, C, 2, scale=7e3),
+    )
     return trees, model, infer(trees, model, k)
 
 
@@ -35,12 +39,15 @@ def emission_case(seed, V=12, C=20, k=5):
 @given(seeds, st.sampled_from([1, 5, 33]), st.integers(1, 40), st.sampled_from([0.0, 0.2]))
 def test_transitions_equal_dense_sums(seed, C, k, epsilon):
     random = np.random.default_rng(seed)
-    trees, model = random_batch(random, 4, 12, 9, 3), random_model(random, 9, C, 3)
+    trees, model = (
+        twin.random_trees(random, 4, 12, 9, 3, "mixed", 0),
+        twin.random_model(random, 9, C, 3, scale=7e3),
+    )
     outputs = infer(trees, model, k, epsilon)
     start = random.random((3, C, C))
     target = start.copy()
     add_transitions(trees, model, outputs, target, 2.5)
-    T, parents = dense_model(model)[1], parents_of(trees)
+    T, parents = model.T(), parents_of(trees)
     expected = start.copy()
     below = outputs.dense(outputs.below, C)
     for t in np.flatnonzero(trees[1]):
@@ -67,8 +74,8 @@ def test_transitions_equal_dense_sums(seed, C, k, epsilon):
 def test_rows_of_transitions_may_be_cut_anywhere(many):
     random = np.random.default_rng(1)
     C = 33
-    trees = random_batch(random, 200 if many else 4, 20, 9, 2)
-    model = random_model(random, 9, C, 2)
+    trees = twin.random_trees(random, 200 if many else 4, 20, 9, 2, "mixed", 0)
+    model = twin.random_model(random, 9, C, 2, scale=7e3)
     outputs = infer(trees, model, 6)
     whole, parts = np.zeros((2, 2, C, C))
     add_transitions(trees, model, outputs, whole, 0.7)
@@ -152,6 +159,7 @@ def test_hand_computed():
 
 def test_empty_and_read_only_inputs():
     trees, model, outputs = emission_case(4)
+    model = arguments(model)
     for array in (*trees, *model, *outputs.arrays()):
         array.setflags(write=False)
     order, runs, n = group(trees[0], 12)
@@ -169,7 +177,7 @@ def test_empty_and_read_only_inputs():
         trees[1], trees[2], trees[4], outputs.support, outputs.sizes, counts, model[3].copy(), 0, 20
     )
 
-    empty = batch([], [], [])
+    empty = twin.make_batch([])
     nothing = infer(empty, model, 5)
     counts = np.zeros((2, 20, 20))
     add_transitions(empty, model, nothing, counts, 1.0)
@@ -194,10 +202,10 @@ def test_refuses_what_is_out_of_range():
         if which is not None:
             arrays[which][at] = value
         with pytest.raises(ValueError, match=r"range|rise|need"):
-            pseudocounts.add_transitions(*arrays, *model[3:6], counts, 1.0, lo, hi)
+            pseudocounts.add_transitions(*arrays, *arguments(model)[3:6], counts, 1.0, lo, hi)
         if which is None or which < 5:
             with pytest.raises(ValueError, match=r"range|rise|need"):
-                pseudocounts.copy_cells(*arrays[:5], counts, model[3], lo, hi)
+                pseudocounts.copy_cells(*arrays[:5], counts, arguments(model)[3], lo, hi)
         if which is not None:
             marginals = (*arrays[:5], arrays[6], outputs.posterior)
             with pytest.raises(ValueError, match=r"range|rise|need"):

@@ -2,57 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.tree_cases import (
-    Outputs,
-    add_transitions,
-    batch,
-    dense_model,
-    infer,
-    random_batch,
-    random_model,
-)
+from tests.kernels.tree_cases import Outputs, add_transitions, arguments, infer
+from tests.reference import hmtm as twin
 
-KINDS = ["forest", "tree", "chain", "star"]
 seeds = st.integers(0, 2**32 - 1)
-
-
-def enumerate_kept(trees, model, outputs):
-    """Log-likelihoods, posteriors (T, C) and pair posteriors (T, C, C) over all assignments of kept classes."""
-    words, heads, labels, _, offsets = trees
-    O, T, start = dense_model(model)
-    C = len(start)
-    logs, posteriors, pairs = [], np.zeros((len(words), C)), np.zeros((len(words), C, C))
-    for at, end in itertools.pairwise(offsets):
-        total = 0.0
-        for classes in itertools.product(*(outputs.support[t, : outputs.sizes[t]] for t in range(at, end))):
-            p = 1.0
-            for t, c in zip(range(at, end), classes, strict=True):
-                h = heads[t]
-                p *= O[words[t], c] * (T[labels[t], c, classes[h - 1]] if h else start[c])
-            total += p
-            for t, c in zip(range(at, end), classes, strict=True):
-                posteriors[t, c] += p
-                if heads[t]:
-                    pairs[t, c, classes[heads[t] - 1]] += p
-        posteriors[at:end] /= total
-        pairs[at:end] /= total
-        logs.append(np.log(total))
-    return np.array(logs), posteriors, pairs
 
 
 def pairs_of(trees, model, outputs, t):
     """Pair posterior (C, C) of the edge above token t."""
     _, heads, labels, _, offsets = trees
     parent = offsets[np.searchsorted(offsets, t, side="right") - 1] + heads[t] - 1
-    _, T, start = dense_model(model)
-    full = np.zeros((len(start), len(start)))
+    T, C = model.T(), len(model.start)
+    full = np.zeros((C, C))
     rows, columns = outputs.support[t, : outputs.sizes[t]], outputs.support[parent, : outputs.sizes[parent]]
     full[np.ix_(rows, columns)] = (
         outputs.below[t, : len(rows), None].astype(float)
@@ -63,23 +29,59 @@ def pairs_of(trees, model, outputs, t):
 
 
 @settings(deadline=None, max_examples=60)
-@given(seeds, st.integers(1, 5), st.integers(1, 6), st.sampled_from([0.0, 0.3]), st.sampled_from(KINDS))
+@given(seeds, st.integers(1, 5), st.integers(1, 6), st.sampled_from([0.0, 0.3]), st.sampled_from(twin.SHAPES))
 def test_equals_enumeration_over_kept_classes(seed, C, k, epsilon, kind):
     random = np.random.default_rng(seed)
-    trees, model = random_batch(random, 3, 5, 4, 2, kind), random_model(random, 4, C, 2)
+    trees, model = (
+        twin.random_trees(random, 3, 5, 4, 2, kind, 0),
+        twin.random_model(random, 4, C, 2, scale=7e3),
+    )
     outputs = infer(trees, model, k, epsilon)
-    logs, posteriors, pairs = enumerate_kept(trees, model, outputs)
+    logs, posteriors, pairs, *_ = twin.enumerate_classes(trees, model, outputs.supports())
     np.testing.assert_allclose(outputs.log_likelihood, logs, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(outputs.dense(outputs.posterior, C), posteriors, rtol=1e-4, atol=1e-5)
     for t in np.flatnonzero(trees[1]):
         np.testing.assert_allclose(pairs_of(trees, model, outputs, t)[0], pairs[t], rtol=1e-4, atol=1e-5)
 
 
+@settings(deadline=None, max_examples=60)
+@given(
+    seeds,
+    st.sampled_from([1, 5, 33, 70]),
+    st.integers(1, 80),
+    st.sampled_from([0.0, 0.05]),
+    st.sampled_from(twin.SHAPES),
+    st.booleans(),
+)
+def test_equals_the_equations(seed, C, k, epsilon, kind, preferring):
+    random = np.random.default_rng(seed)
+    trees = twin.random_trees(random, 4, 12, 30, 3, kind, 0)
+    model = twin.random_model(random, 30, C, 3, scale=7e3)
+    preference = random.uniform(0.1, 2, C).astype(np.float32) if preferring else None
+    outputs = infer(trees, model, k, epsilon, preference=preference)
+    expected = twin.infer(trees, model, k, epsilon, preference)
+    for mine, theirs in zip(outputs.supports(), expected.support, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_allclose(outputs.log_likelihood, expected.log_likelihood, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(outputs.dense(outputs.below, C), expected.below, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(outputs.dense(outputs.posterior, C), expected.posterior, rtol=1e-4, atol=1e-7)
+    for t in np.flatnonzero(trees.heads):
+        np.testing.assert_allclose(
+            pairs_of(trees, model, outputs, t)[0], expected.pair[t], rtol=1e-4, atol=1e-7
+        )
+        parent = pairs_of(trees, model, outputs, t)[1]
+        above = outputs.above[t, : outputs.sizes[parent]]
+        np.testing.assert_allclose(above, expected.above[t][outputs.supports()[parent]], rtol=1e-4)
+
+
 @settings(deadline=None, max_examples=30)
 @given(seeds, st.sampled_from([1, 5, 33, 70]), st.integers(1, 80), st.sampled_from([0.0, 0.05]))
 def test_bounds_and_marginals(seed, C, k, epsilon):
     random = np.random.default_rng(seed)
-    trees, model = random_batch(random, 4, 20, 30, 3), random_model(random, 30, C, 3)
+    trees, model = (
+        twin.random_trees(random, 4, 20, 30, 3, "mixed", 0),
+        twin.random_model(random, 30, C, 3, scale=7e3),
+    )
     outputs = infer(trees, model, k, epsilon)
     exact = infer(trees, model, C)
     assert (outputs.log_likelihood <= exact.log_likelihood + 1e-4).all()
@@ -106,7 +108,7 @@ def test_hand_computed():
         np.array([[[3, 1], [1, 1]]], f32), np.zeros((1, 2), f32), np.array([[0.25, 0.5]], f32),  # T = .75 .5 / .25 .5
         np.array([0.5, 0.5], f32),
     )  # fmt: skip
-    trees = batch([[2, 0]], [0, 1], [0, 0])
+    trees = twin.make_batch([([0, 1], [2, 0], [0, 0])])
     exact = infer(trees, model, 2)
     joint = np.array([[0.6 * 0.75 * 0.4, 0.6 * 0.5 * 0.8], [0.2 * 0.25 * 0.4, 0.2 * 0.5 * 0.8]]) * 0.5
     np.testing.assert_allclose(exact.log_likelihood, np.log(joint.sum()), rtol=1e-6)
@@ -123,8 +125,11 @@ def test_hand_computed():
 
 def test_epsilon_keeps_the_fewest():
     random = np.random.default_rng(2)
-    trees, model = random_batch(random, 30, 1, 9, 1), random_model(random, 9, 40, 1)
-    O = dense_model(model)[0][trees[0]]
+    trees, model = (
+        twin.random_trees(random, 30, 1, 9, 1, "mixed", 0),
+        twin.random_model(random, 9, 40, 1, scale=7e3),
+    )
+    O = model.O()[trees[0]]
     for k, epsilon in ((40, 0.1), (40, 0.5), (5, 0.1)):
         sizes = infer(trees, model, k, epsilon).sizes
         sums = np.cumsum(-np.sort(-O, axis=1), axis=1) / O.sum(axis=1, keepdims=True)
@@ -134,7 +139,10 @@ def test_epsilon_keeps_the_fewest():
 @pytest.mark.parametrize(("C", "k", "epsilon"), [(33, 4, 0.0), (70, 20, 0.1), (5, 9, 0.0), (100, 40, 0.0)])
 def test_any_cut_gives_the_same_bits(C, k, epsilon):
     random = np.random.default_rng(C)
-    trees, model = random_batch(random, 9, 30, 50, 2), random_model(random, 50, C, 2)
+    trees, model = (
+        twin.random_trees(random, 9, 30, 50, 2, "mixed", 0),
+        twin.random_model(random, 50, C, 2, scale=7e3),
+    )
     whole = infer(trees, model, k, epsilon)
     parts = Outputs(len(trees[0]), 9, min(k, C))
     for lo, hi in ((4, 9), (0, 1), (1, 4), (3, 3)):
@@ -159,8 +167,8 @@ def test_thousands_of_children_or_levels(shape):
         "chain": np.arange(n),
         "stars": np.where(np.arange(n) < 3, np.arange(n), 2 + np.arange(n) % 2),
     }[shape]
-    trees = batch([heads.astype(int)], random.integers(0, 50, n), random.integers(0, 2, n))
-    model = random_model(random, 50, 40, 2, 0.1)
+    trees = twin.make_batch([(random.integers(0, 50, n), heads, random.integers(0, 2, n))])
+    model = twin.random_model(random, 50, 40, 2, scale=7e3)
     outputs, exact = infer(trees, model, 8), infer(trees, model, 40)
     for each in (outputs, exact):
         assert np.isfinite(each.log_likelihood).all()
@@ -177,15 +185,15 @@ def test_likelihood_of_a_long_chain_does_not_drift():
     """One class: the log-likelihood is the sum of the words' logarithms."""
     random = np.random.default_rng(5)
     words = random.integers(0, 9, 5000)
-    model = random_model(random, 9, 1, 1)
-    outputs = infer(batch([np.arange(5000)], words, words * 0), model, 3)
-    np.testing.assert_allclose(outputs.log_likelihood, np.log(dense_model(model)[0][words]).sum(), rtol=1e-6)
+    model = twin.random_model(random, 9, 1, 1, scale=7e3)
+    outputs = infer(twin.make_batch([(words, np.arange(5000), words * 0)]), model, 3)
+    np.testing.assert_allclose(outputs.log_likelihood, np.log(model.O()[words]).sum(), rtol=1e-6)
 
 
 def test_impossible_words_and_edges_are_finite():
     random = np.random.default_rng(6)
-    trees = random_batch(random, 6, 8, 4, 1)
-    O, floors, _, T, back_off, _, start = random_model(random, 4, 6, 1)
+    trees = twin.random_trees(random, 6, 8, 4, 1, "mixed", 0)
+    O, floors, _, T, back_off, _, start = arguments(twin.random_model(random, 4, 6, 1, scale=7e3))
     O[1] = 0  # a word without any class
     O[0, :3] = O[2, 3:] = 0  # words of other classes than their neighbours'
     T[0, :3, 3:] = T[0, 3:, :3] = 0
@@ -197,16 +205,16 @@ def test_impossible_words_and_edges_are_finite():
         for t, size in enumerate(outputs.sizes):
             np.testing.assert_allclose(outputs.posterior[t, :size].sum(), 1, rtol=1e-5)
             assert outputs.above[t, :1] >= 0 or trees[1][t] == 0
-    single = infer(batch([[0]], [1], [0]), zeros, 6)
+    single = infer(twin.make_batch([([1], [0], [0])]), zeros, 6)
     np.testing.assert_allclose(single.log_likelihood, np.log(1e-300) + np.log(start.mean()), rtol=1e-6)
 
 
 def test_empty_and_read_only_inputs():
     random = np.random.default_rng(7)
-    model = random_model(random, 4, 3, 1)
-    assert infer(batch([], [], []), model, 2).log_likelihood.shape == (0,)
-    assert infer(batch([[], []], [], []), model, 2).log_likelihood.tolist() == [0, 0]
-    trees = random_batch(random, 3, 5, 4, 1)
+    model = arguments(twin.random_model(random, 4, 3, 1, scale=7e3))
+    assert infer(twin.make_batch([]), model, 2).log_likelihood.shape == (0,)
+    assert infer(twin.make_batch([([], [], [])] * 2), model, 2).log_likelihood.tolist() == [0, 0]
+    trees = twin.random_trees(random, 3, 5, 4, 1, "mixed", 0)
     for array in (*trees, *model):
         array.setflags(write=False)
     infer(trees, model, 2)
@@ -217,10 +225,10 @@ def test_empty_and_read_only_inputs():
 
 def test_refuses_what_is_out_of_range():
     random = np.random.default_rng(8)
-    model = random_model(random, 4, 3, 2)
+    model = twin.random_model(random, 4, 3, 2, scale=7e3)
 
     def changed(name, at, value):
-        trees = list(batch([[0, 1, 2], [2, 0]], [0, 1, 2, 3, 0], [0, 1, 0, 1, 0]))
+        trees = list(twin.make_batch([([0, 1, 2], [0, 1, 2], [0, 1, 0]), ([3, 0], [2, 0], [1, 0])]))
         index = ["words", "heads", "labels", "order", "offsets"].index(name)
         trees[index] = trees[index].copy()
         trees[index][at] = value
@@ -247,8 +255,8 @@ def test_refuses_what_is_out_of_range():
 @pytest.mark.parametrize("which", range(7))
 def test_refuses_shapes_of_models_that_do_not_fit(which):
     random = np.random.default_rng(9)
-    model = list(random_model(random, 4, 3, 2))
-    trees = random_batch(random, 3, 5, 4, 2)
+    model = list(arguments(twin.random_model(random, 4, 3, 2, scale=7e3)))
+    trees = twin.random_trees(random, 3, 5, 4, 2, "mixed", 0)
     for axis in range(model[which].ndim):
         wrong = list(model)
         wrong[which] = np.ascontiguousarray(np.delete(model[which], 0, axis))
@@ -261,7 +269,10 @@ def test_refuses_shapes_of_models_that_do_not_fit(which):
 @pytest.mark.parametrize("name", Outputs.names)
 def test_refuses_shapes_of_outputs_that_do_not_fit(name):
     random = np.random.default_rng(10)
-    trees, model = random_batch(random, 3, 5, 4, 1), random_model(random, 4, 3, 1)
+    trees, model = (
+        twin.random_trees(random, 3, 5, 4, 1, "mixed", 0),
+        twin.random_model(random, 4, 3, 1, scale=7e3),
+    )
     outputs = Outputs(len(trees[0]), 3, 2)
     setattr(outputs, name, getattr(outputs, name)[:-1])
     with pytest.raises(ValueError, match="need"):
@@ -270,7 +281,10 @@ def test_refuses_shapes_of_outputs_that_do_not_fit(name):
 
 def test_pair_counts_are_those_of_the_edges():
     random = np.random.default_rng(11)
-    trees, model = random_batch(random, 5, 9, 8, 2), random_model(random, 8, 20, 2)
+    trees, model = (
+        twin.random_trees(random, 5, 9, 8, 2, "mixed", 0),
+        twin.random_model(random, 8, 20, 2, scale=7e3),
+    )
     outputs = infer(trees, model, 6)
     target = np.zeros((2, 20, 20))
     add_transitions(trees, model, outputs, target, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import weakref
 
 import numpy as np
 
@@ -33,6 +34,7 @@ class ArraySpool:
             self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
         except OSError as error:
             raise self._told(error) from None
+        weakref.finalize(self, self._file.close)
 
     def __len__(self) -> int:
         return self._size

@@ -181,7 +181,7 @@ def is_text(source: Input, tree: bool) -> bool:
                 is_id = bool(_CONLL_ID.match(line))
                 return not (is_id or b"\t" in line) if tree else not (is_id and line.count(b"\t") >= 3)
         if len(start) < size:
-            return bool(start.strip()) and not tree  # an empty input is told of by the reader
+            return not tree
         if not lines or size > _MOST_SNIFFED:  # a line that long, or nothing but comments
             return not tree or not lines
         size *= 4

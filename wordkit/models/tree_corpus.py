@@ -21,7 +21,7 @@ from wordkit.tally import Tally
 __all__ = ["UNKNOWN", "TreeCorpus", "Trees", "Vocabulary", "read_corpus"]
 
 CHUNK_SENTENCES, CHUNK_TOKENS = 1 << 12, 1 << 18  # what is shuffled, and kept in memory, at a time
-_PIECE = 1 << 20  # elements looked at together where a whole array is gone through
+_PIECE = 1 << 18  # elements looked at together where a whole array is gone through
 
 
 class _Stored:
