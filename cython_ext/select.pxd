@@ -15,24 +15,33 @@ from rows cimport dots  # its macros for processor versions are used below
 
 cdef extern from *:
     """
+    #include <stdint.h>
     #include <string.h>
 
     #define WK_FEW 64
+    #define WK_BLOCK 512
+
+    static inline float wk_float_of(int32_t bits) {
+        float v;
+        memcpy(&v, &bits, sizeof v);
+        return v;
+    }
 
     /* The k-th largest of n <= WIDTH numbers in x, whose cells n .. WIDTH - 1 are written over; 1 <= k <= n. */
     #define WK_DEFINE_KTH(WIDTH)                                                             \\
     WK_UNUSED WK_CLONES static float wk_kth_of_##WIDTH(float *x, ptrdiff_t n, ptrdiff_t k) { \\
-        int32_t larger[WIDTH] = {0};                                                         \\
-        float kth = x[0];                                                                    \\
-        int32_t most = -1;                                                                   \\
+        int32_t larger[WIDTH] = {0}, bits[WIDTH], kth = 0x7f800000;                          \\
         for (ptrdiff_t i = n; i < WIDTH; i++) x[i] = -1;                                     \\
         for (ptrdiff_t j = 0; j < n; j++) {                                                  \\
             const float v = x[j];                                                            \\
             for (ptrdiff_t i = 0; i < WIDTH; i++) larger[i] += v > x[i];                     \\
         }                                                                                    \\
-        for (ptrdiff_t i = 0; i < n; i++)                                                    \\
-            if (larger[i] < k && larger[i] > most) most = larger[i], kth = x[i];             \\
-        return kth;                                                                          \\
+        memcpy(bits, x, sizeof bits);                                                        \\
+        for (ptrdiff_t i = 0; i < WIDTH; i++) {                                              \\
+            const int32_t b = larger[i] < k ? bits[i] : 0x7f800000;                          \\
+            kth = b < kth ? b : kth;                                                         \\
+        }                                                                                    \\
+        return wk_float_of(kth);                                                             \\
     }
     WK_DEFINE_KTH(32)
     WK_DEFINE_KTH(64)
@@ -61,12 +70,6 @@ cdef extern from *:
         return found;
     }
 
-    static inline float wk_float_of(int32_t bits) {
-        float v;
-        memcpy(&v, &bits, sizeof v);
-        return v;
-    }
-
     /* The k-th largest of n numbers not below zero; 1 <= k <= n. */
     WK_UNUSED static float wk_kth_bisected(const float *x, ptrdiff_t n, ptrdiff_t k) {
         int32_t low = 0, high = 0x7f800000;
@@ -77,10 +80,35 @@ cdef extern from *:
         return wk_float_of(low);
     }
 
+    /* Lists the groups of 8 with an entry that reaches the bound; n <= WK_BLOCK, a multiple of 8. */
+    WK_UNUSED WK_CLONES static ptrdiff_t wk_groups_from(const float *x, ptrdiff_t n, float bound, int32_t *groups) {
+        unsigned char reached[WK_BLOCK];
+        ptrdiff_t m = 0;
+        for (ptrdiff_t c = 0; c < n; c++) reached[c] = x[c] >= bound;
+        for (ptrdiff_t g = 0; g < n / 8; g++) {
+            uint64_t any;
+            memcpy(&any, reached + 8 * g, sizeof any);
+            groups[m] = (int32_t)g;
+            m += any != 0;
+        }
+        return m;
+    }
+
     /* Keeps x[c] >= bound as (at, kept), c rising; returns how many. */
     WK_UNUSED static ptrdiff_t wk_keep_from(const float *x, ptrdiff_t n, float bound, int32_t *at, float *kept) {
-        ptrdiff_t m = 0;
-        for (ptrdiff_t c = 0; c < n; c++) {
+        int32_t groups[WK_BLOCK / 8];
+        ptrdiff_t m = 0, c = 0;
+        for (; c + 8 <= n; c += WK_BLOCK) {
+            const ptrdiff_t size = n - c < WK_BLOCK ? (n - c) / 8 * 8 : WK_BLOCK;
+            const ptrdiff_t found = wk_groups_from(x + c, size, bound, groups);
+            for (ptrdiff_t g = 0; g < found; g++)
+                for (ptrdiff_t d = c + 8 * groups[g], end = d + 8; d < end; d++) {
+                    at[m] = (int32_t)d;
+                    kept[m] = x[d];
+                    m += x[d] >= bound;
+                }
+        }
+        for (c = n / 8 * 8; c < n; c++) {
             at[m] = (int32_t)c;
             kept[m] = x[c];
             m += x[c] >= bound;
