@@ -22,7 +22,8 @@ from wordkit.models.hmtm_statistics import Parameters, Statistics
 from wordkit.models.tree_corpus import TreeCorpus, Trees
 from wordkit.parallel import Workers
 
-_GROUP_TOKENS = 2048  # of a group of exact inference: its vectors stay in the cache, its products are large enough
+_GROUP_TOKENS = 2048  # of a group of exact inference: its products are large enough, its vectors not too many
+_LEAST_GROUPS, _LEAST_TOKENS = 4, 256  # a batch is cut for several threads, if that leaves groups of some size
 _SENTENCES = 1024  # read at once where nothing depends on it
 _WORD_BLOCKS = 8  # whose class totals are summed in order, whatever the number of threads
 
@@ -59,6 +60,69 @@ class Inference(ABC):
     @abstractmethod
     def viterbi(self, trees: Trees, source: Statistics) -> np.ndarray:
         """(T,) int32 the jointly most probable classes of each sentence."""
+
+
+class Exact(Inference):
+    """Inference over all classes."""
+
+    def _infer(
+        self, trees: Trees, source: Statistics, matrix: np.ndarray, posterior: np.ndarray, pairs: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Log-likelihoods (S,), and summed over groups U'V of the edges (L, C, C)."""
+        p = source.parameters()
+        classes, tokens = source.classes, len(trees.words)
+        log_likelihood = np.empty(trees.n_sentences)
+        cuts = _cuts(trees.offsets, max(min(_LEAST_GROUPS, tokens // _LEAST_TOKENS), -(-tokens // _GROUP_TOKENS)))
+        sums = [np.zeros(matrix.shape if pairs else (0, classes, classes)) for _ in cuts]
+        roots = np.empty(0)  # what they add is in the posteriors
+
+        def part(number: int) -> None:
+            lo, hi = cuts[number]
+            size = int(trees.offsets[hi] - trees.offsets[lo])
+            work, plan = exact_messages.scratch_shapes(size, len(matrix), classes)
+            exact_messages.infer(
+                trees.words, trees.heads, trees.labels, trees.order, trees.offsets, lo, hi,
+                p.emissions, p.floors, p.emission_scale, matrix, p.start, not (pairs or len(posterior)),
+                posterior, sums[number], roots, log_likelihood, np.empty(work), np.empty(plan, dtype=np.int32),
+            )  # fmt: skip
+
+        self.workers.map(part, range(len(cuts)))
+        for more in sums[1:]:
+            sums[0] += more
+        return log_likelihood, sums[0]
+
+    def add(self, trees: Trees, source: Statistics, target: Statistics, weight: float) -> float:
+        matrix = source.transition_matrix()
+        posterior = np.empty((len(trees.words), source.classes))
+        log_likelihood, pairs = self._infer(trees, source, matrix, posterior, True)
+        matrix *= pairs
+        matrix *= weight
+        target.transitions += matrix
+        if target is source:  # else the image is made when all is there
+            target.image[:] = target.transitions
+        pseudocounts.add_marginals_dense(
+            trees.heads, trees.labels, trees.offsets, posterior, weight, target.starts, target.child_mass, target.parent_mass
+        )
+
+        def add_emissions(words: _Words, cut: tuple[int, int], totals: np.ndarray) -> None:
+            pseudocounts.add_emissions_dense(
+                trees.words, words.order, words.runs, posterior, target.emissions, target.floors, target.smoothing, weight,
+                totals, *cut,
+            )  # fmt: skip
+
+        _add_by_word(self.workers, trees, target, add_emissions)
+        return float(log_likelihood.sum())
+
+    def log_likelihoods(self, trees: Trees, source: Statistics) -> np.ndarray:
+        return self._infer(trees, source, source.transition_matrix(), np.empty((0, source.classes)), False)[0]
+
+    def posteriors(self, trees: Trees, source: Statistics) -> np.ndarray:
+        out = np.empty((len(trees.words), source.classes))
+        self._infer(trees, source, source.transition_matrix(), out, False)
+        return out
+
+    def viterbi(self, trees: Trees, source: Statistics) -> np.ndarray:
+        return _viterbi(self.workers, trees, source, None)
 
 
 class _Batch:

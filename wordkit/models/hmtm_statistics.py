@@ -35,7 +35,7 @@ BROWN_ZERO = 1e-5  # what stands for a zero of Brown clusters, relative to the r
 # Maximum likelihood, but for zeros that no later iteration could leave and no float32 product could hold.
 LEAST_SMOOTHING = 1e-30
 DEAD_SHARE = 1e-3  # of the mean class's mass: a class with less has died
-_ROWS = 4096  # of the emissions, worked on at once
+_CELLS = 1 << 15  # of the emissions, worked on at once: they stay in the processor's cache
 
 
 class Parameters(NamedTuple):
@@ -99,9 +99,7 @@ class Statistics:
     def randomize(self, seed: int, label_shares: np.ndarray, root_share: float) -> None:
         """Uniform [0, 1] pseudocounts that sum to one token (and to its share of edges and roots)."""
         random = stream(seed, INITIAL)
-        for lo in range(0, len(self.emissions), _ROWS):
-            rows = self.emissions[lo : lo + _ROWS]
-            rows[:] = random.random(rows.shape)
+        random.random(out=self.emissions)
         self.emissions /= self.emissions.sum()
         for matrix, share in zip(self.transitions, label_shares, strict=True):
             matrix[:] = random.random(matrix.shape)
@@ -146,17 +144,23 @@ class Statistics:
 
     def settle(self) -> None:
         """Take the scale into the numbers, and recompute all that is kept beside them."""
-        for array in (self.emissions, self.transitions, self.starts):
-            array *= self.scale
-        self.scale = 1.0
-        if self.unseen:
-            self.emissions[0] = self.emissions[1:].sum(axis=0) * self.unseen
+        self.transitions *= self.scale
+        self.starts *= self.scale
         self.totals[:] = 0
-        for lo in range(0, len(self.emissions), _ROWS):
-            rows = self.emissions[lo : lo + _ROWS]
-            floors = self.floors[lo : lo + _ROWS]
+        step = max(1, _CELLS // self.classes)
+        for lo in range(0, len(self.emissions), step):
+            rows = self.emissions[lo : lo + step]
+            if self.scale != 1.0:
+                rows *= self.scale
+            floors = self.floors[lo : lo + step]
             np.multiply(rows.max(axis=1), self.smoothing, out=floors)
             self.totals += np.maximum(rows, floors[:, None]).sum(axis=0)
+        self.scale = 1.0
+        if self.unseen:  # in proportion to the smoothed rows of all other words
+            self.totals -= np.maximum(self.emissions[0], self.floors[0])
+            self.emissions[0] = self.unseen * self.totals
+            self.floors[0] = self.smoothing * self.emissions[0].max()
+            self.totals += np.maximum(self.emissions[0], self.floors[0])
         self.child_mass[:] = self.transitions.sum(axis=2)
         self.parent_mass[:] = self.transitions.sum(axis=1)
         self.image[:] = self.transitions
@@ -233,10 +237,11 @@ class Statistics:
         old = self.emissions
         self.emissions = np.empty((len(old), len(origin)))
         noisy = np.flatnonzero(parts > 1)
-        for lo in range(0, len(old), _ROWS):
-            rows = old[lo : lo + _ROWS, origin] / parts
+        step_rows = max(1, _CELLS // len(origin))
+        for lo in range(0, len(old), step_rows):
+            rows = old[lo : lo + step_rows, origin] / parts
             rows[:, noisy] *= random.uniform(1 - NOISE, 1 + NOISE, (len(rows), len(noisy)))
-            self.emissions[lo : lo + _ROWS] = rows
+            self.emissions[lo : lo + step_rows] = rows
         del old
         self.transitions = self.transitions[:, origin][:, :, origin] / (parts[:, None] * parts)
         self.starts = self.starts[origin] / parts

@@ -1,0 +1,66 @@
+"""Online EM of hidden Markov tree models: tokens a second, threads, growth in classes and words, memory.
+
+The thesis's figure is its own: 310 million tokens with hundreds of states in less than two days on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+from tests.benchmarks.measure import THIS_PYTHON, in_process, least_seconds, row
+from tests.benchmarks.tree_samples import write_treebank
+from wordkit.models.hmtm import HiddenMarkovTree
+from wordkit.models.tree_corpus import TreeCorpus, read_corpus
+
+THESIS = 1800.0  # tokens a second
+STATES, WORDS, SENTENCES, LENGTH = 512, 50_000, 30_000, 20
+
+_MEMORY = """
+import json, resource, sys
+from wordkit.models.hmtm import HiddenMarkovTree
+from wordkit.models.tree_corpus import read_corpus
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+corpus = read_corpus([sys.argv[1]])
+before = peak()
+model = HiddenMarkovTree(states=int(sys.argv[2]), epochs=1).fit(corpus)
+print(json.dumps({"fit": peak() - before, "floats": model.statistics_.emissions.size, "tokens": corpus.n_tokens}))
+"""
+
+
+def _fit(corpus: TreeCorpus, *, states: int = STATES, threads: int = 1) -> HiddenMarkovTree:
+    return HiddenMarkovTree(states=states, epochs=1, threads=threads).fit(corpus)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peer-python", help="not used: there is no peer to run")
+    parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_treebank(folder / "large.conll", sentences=SENTENCES, length=LENGTH, words=2 * WORDS)
+        corpus = read_corpus([folder / "large.conll"], max_vocab=WORDS)
+        tokens, words = corpus.n_tokens, len(corpus.vocabulary)
+        seconds = least_seconds(lambda: _fit(corpus), 2)
+        row(f"hmtm online EM, tree, {STATES} states, k 16, {words} words; the thesis's own figure", tokens / seconds, THESIS, "tokens/s")
+        wall = least_seconds(lambda: _fit(corpus), 2, time.perf_counter)
+        both = least_seconds(lambda: _fit(corpus, threads=2), 2, time.perf_counter)
+        row("hmtm online EM, two threads against one", tokens / both, tokens / wall, "tokens/s")
+        for states in (128, 256, 1024):
+            seconds = least_seconds(lambda states=states: _fit(corpus, states=states), 1)
+            row(f"hmtm growth in states: {states}", 1e6 * seconds / tokens, None, "us/token")
+        for limit in (5_000, 20_000, 80_000):
+            few = read_corpus([folder / "large.conll"], max_vocab=limit)
+            seconds = least_seconds(lambda few=few: _fit(few), 1)
+            row(f"hmtm growth in words: {len(few.vocabulary)}", 1e6 * seconds / tokens, None, "us/token")
+        write_treebank(folder / "small.conll", sentences=SENTENCES // 4, length=LENGTH, words=2 * WORDS)
+        for size in ("small", "large"):
+            used = in_process(THIS_PYTHON, _MEMORY, str(folder / f"{size}.conll"), str(STATES))
+            floats = 4.0 * used["floats"]
+            row(f"hmtm memory of training, {used['tokens']} tokens, in words x states floats", used["fit"] / floats, None, "x")
+
+
+if __name__ == "__main__":
+    main()

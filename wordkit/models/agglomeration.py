@@ -1,0 +1,121 @@
+"""Word classes of high mutual information: greedy merging (Brown et al. 1992) and exchange (Kneser and Ney 1993).
+
+Both raise the average mutual information of the classes of neighbouring words. :func:`brown` takes words by falling count into a
+window of C + 1 classes and merges the two that lose least. :func:`exchange` moves one word after the other to its best class until
+nothing moves. :func:`joins` merges classes to one, which gives the bit strings of either.
+
+Counts in the window are those between words taken in so far; its row and column sums are those of the whole corpus.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from wordkit._kernels import brown_exchange, brown_merge
+from wordkit.errors import Interrupted
+from wordkit.models.bigrams import Bigrams
+from wordkit.monitor import Monitor
+
+_TABLE = 1 << 14  # of x log x: 128 KiB, which stay in the processor's cache
+_STEP = 256  # words between two looks at the monitor
+
+
+@functools.cache
+def _xlogx() -> np.ndarray:
+    numbers = np.arange(_TABLE, dtype=np.float64)
+    numbers[1:] *= np.log(numbers[1:])
+    return numbers
+
+
+class _Window:
+    """Counts and losses of up to ``size`` classes; see the kernel."""
+
+    def __init__(self, size: int) -> None:
+        self.counts = np.zeros((2, size, size), dtype=np.int64)
+        self.loss = np.full((size, size), np.inf)
+        self.sums = np.zeros((2, size), dtype=np.int64)
+        self.active = np.zeros(size, dtype=np.uint8)
+        self.scratch = np.empty(size)
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.counts, self.loss, self.sums, self.active, self.scratch, _xlogx()
+
+
+def _stop(monitor: Monitor, done: int, total: int) -> None:
+    if monitor.stopping:
+        raise Interrupted(f"interrupted after {done} of {total} words")
+
+
+def brown(bigrams: Bigrams, clusters: int, monitor: Monitor | None = None) -> np.ndarray:
+    """Classes (V,) int32, from 0, of words that are numbered by falling count; ``clusters`` of them, or V if that is less."""
+    monitor = monitor or Monitor()
+    words = bigrams.size
+    window = _Window(min(clusters, words) + 1)
+    member, slot = np.arange(words, dtype=np.int32), np.full(words, -1, dtype=np.int32)
+    holder = np.zeros(len(window.active), dtype=np.int32)
+    monitor.begin(words, "words")
+    for first in range(0, words, _STEP):
+        _stop(monitor, first, words)
+        last = min(first + _STEP, words)
+        brown_merge.add_words(
+            *bigrams.successors, *bigrams.predecessors, bigrams.left, bigrams.right, first, last, member, slot, holder,
+            *window.arrays(),
+        )  # fmt: skip
+        monitor.advance(last - first)
+    while not np.array_equal(member, member[member]):  # a word to the first of its class
+        member = member[member]
+    return np.unique(member, return_inverse=True)[1].astype(np.int32)
+
+
+def joins(bigrams: Bigrams, classes: np.ndarray) -> np.ndarray:
+    """How classes 0 to C - 1 are merged to one: (C - 1, 2) int32, row k joins two nodes to node C + k."""
+    count = int(classes.max(initial=-1)) + 1
+    window = _Window(max(count, 1))
+    window.counts[0, :count, :count] = bigrams.class_counts(classes, count)
+    window.counts[1] = window.counts[0].T
+    window.sums[0] = window.counts[0].sum(axis=1)
+    window.sums[1] = window.counts[0].sum(axis=0)
+    window.active[:count] = 1
+    brown_merge.fill(*window.arrays())
+    slots = np.empty((max(count - 1, 0), 2), dtype=np.int32)
+    brown_merge.join(*window.arrays(), slots)
+    node = np.arange(count, dtype=np.int32)
+    pairs = np.empty_like(slots)
+    for k, (kept, gone) in enumerate(slots.tolist()):
+        pairs[k] = sorted((node[kept], node[gone]))
+        node[kept] = count + k
+    return pairs
+
+
+def exchange(
+    bigrams: Bigrams, clusters: int, monitor: Monitor | None = None, *, sweeps: int = 20
+) -> np.ndarray:
+    """Classes (V,) int32 by up to ``sweeps`` sweeps over the words, begun with the words dealt out by rank of count."""
+    monitor = monitor or Monitor()
+    words, count = bigrams.size, min(clusters, bigrams.size)
+    classes = (np.arange(words) % max(count, 1)).astype(np.int32)
+    if not count:
+        return classes
+    counts = np.zeros((2, count, count), dtype=np.int64)
+    counts[0] = bigrams.class_counts(classes, count)
+    counts[1] = counts[0].T
+    sums = np.stack([np.bincount(classes, weights=side, minlength=count) for side in (bigrams.left, bigrams.right)])
+    sums = sums.astype(np.int64)
+    sizes = np.bincount(classes, minlength=count).astype(np.int64)
+    scratch, lists = np.empty((2, count)), np.zeros((4, count), dtype=np.int64)
+    monitor.begin(sweeps * words, "words")
+    for _ in range(sweeps):
+        moved = 0
+        for first in range(0, words, _STEP):
+            _stop(monitor, first, words)
+            last = min(first + _STEP, words)
+            moved += brown_exchange.sweep(
+                *bigrams.successors, *bigrams.predecessors, bigrams.left, bigrams.right, first, last, classes, sizes,
+                counts, sums, scratch, lists, _xlogx(),
+            )  # fmt: skip
+            monitor.advance(last - first)
+        if moved <= words // 1000:
+            break
+    return classes
