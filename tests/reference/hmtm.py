@@ -39,7 +39,7 @@ class Model(NamedTuple):
     transition_scale: np.ndarray  # (L, C parent)
     start: np.ndarray  # (C,)
 
-    def O(self):  # noqa: N802
+    def O(self):  # noqa: N802, E743
         """p(word | class), (V, C): columns sum to 1."""
         return np.maximum(self.emissions, self.floors[:, None]) * self.emission_scale
 
