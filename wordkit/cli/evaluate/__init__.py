@@ -12,6 +12,7 @@ EVALUATIONS = {
             "classification",
             "Accuracy, F1 and confusion of a classifier on labelled documents.",
         ),
+        "similarity": ("similarity", "Correlation of word vectors with people's scores of word pairs."),
     }
 }
 
