@@ -86,7 +86,7 @@ FILES: dict[str, tuple[bytes | str, str, str]] = {
     "width.csv": ("a,b,c\n1,2,3\n4,5\n", "csv", "line 3: 2 columns, 3 expected"),
     "word.csv": ("a,b\n1,2\n3,x\n", "csv", "line 3: `x` is not a number"),
     "score.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\tlow\n", "similarity", "line 2: `low` is not a number"),
-    "columns.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\n", "similarity", "line 2: 2 columns, 3 expected"),
+    "columns.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\n", "similarity", "line 2: 2 columns, expected 3: word, word, score"),
     "forest_order.txt": ("-1\n2\n0\n", "forest", "line 2: parent 2 comes after its child"),
 }  # fmt: skip
 
@@ -98,8 +98,8 @@ def readme() -> str:
 
 One fault a file, made by `../generate.py`. Read as the second column says, a reader stops with the error
 of the third, one line that begins with the file's name. `warning`: the file is read, the fault counted, and
-an error only with `--strict`. `note`: the file is read, and a message counts what is odd. What n-best, csv,
-similarity and forest files must give is the wish for readers that are not there yet.
+an error only with `--strict`. `note`: the file is read, and a message counts what is odd. What n-best, csv
+and forest files must give is the wish for readers that are not there yet.
 
 | file | read as | expected |
 |---|---|---|

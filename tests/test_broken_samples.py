@@ -16,6 +16,7 @@ from wordkit.formats.labelled import LabelledReader
 from wordkit.formats.opening import Input
 from wordkit.formats.svmlight import read_svmlight
 from wordkit.formats.vectors import read_vectors
+from wordkit.formats.word_pairs import read_word_pairs
 from wordkit.tally import Tally
 
 BROKEN = Path(__file__).parent.parent / "data_samples" / "broken"
@@ -64,21 +65,28 @@ def _svmlight(path: Path, tally: Tally) -> None:
     read_svmlight(path, tally=tally)
 
 
+def _similarity(path: Path, tally: Tally) -> None:
+    read_word_pairs(path, tally)
+
+
 READERS = {
     "vectors": _vectors,
     "binary vectors": _vectors,
     "CoNLL": _conll,
     "svmlight": _svmlight,
+    "similarity": _similarity,
     "labelled documents": _labelled,
     "text": _labelled,
 }
 TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
 EVALUATE = ("evaluate", "classification", "small.model")
+VECTORS = BROKEN.parent / "vectors.txt"
 COMMANDS_OF = {
     "vectors": [("info",), ("convert", "--to", "glove")],
     "binary vectors": [("info",), ("convert", "--to", "glove")],
     "svmlight": [TRAIN_SVMLIGHT],
+    "similarity": [("evaluate", "similarity", VECTORS)],
     "labelled documents": [TRAIN, EVALUATE],
     "text": [TRAIN, EVALUATE],
 }
@@ -87,7 +95,6 @@ NOT_YET = {
     "n-best": "tmira",
     "n-best counts": "rerank",
     "csv": "trace-lasso",
-    "similarity": "evaluate similarity",
     "forest": "sparse-code",
 }
 # What a command lets pass: info describes a file whose words are no UTF-8, and one label is enough to be scored.

@@ -29,14 +29,13 @@ COVERED = {
 }  # fmt: skip
 
 LATER = {
-    "U018": "the classifier has no token of its own; for cooccur and train-hmtm",
     "U039": "NER files, for evaluate ner", "U040": "NER files, for evaluate ner",
     "U066": "train-rpa has no options that switch off its loss; for dcme", "U067": "for cooccur and sparse-code",
     "U068": "for dcme", "U069": "for brown", "U070": "for brown", "U071": "for train-hmtm", "U072": "for decode",
     "U073": "for train-hmtm", "U074": "for train-hmtm", "U075": "for sparse-code", "U076": "for trace-lasso",
     "U077": "for trace-lasso", "U078": "for train-hmtm", "U080": "models of wordkit are one file; for counts and vocabularies",
-    "U081": "for evaluate similarity", "U083": "for evaluate analogy", "U084": "for evaluate analogy",
-    "U085": "for evaluate similarity", "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
+    "U083": "for evaluate analogy", "U084": "for evaluate analogy",
+    "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
     "U089": "for tmira", "U053": "train-rpa gives margins, not probabilities; for train-hmtm and dcme",
     "U098": "tqdm draws the bar, and report.py asks it for the rate of the whole run", "U101": "packaging: see .ci/run",
     "U035": "for evaluate ner", "U091": "test_evaluation_equals_the_predictions in tests/cli/test_predict.py runs twice",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import os
@@ -124,7 +125,7 @@ def test_pairs_of_lemma_and_tag_over_many_blocks(written):
     assert words_of(corpus) == expected
 
 
-def test_a_column_of_numbers_that_is_taken_for_tags_is_warned_of(written):
+def test_u043_a_column_of_numbers_that_is_taken_for_tags_is_warned_of(written):
     path = written(conll(*(" ".join(f"w/t{s}{i}/0/r" for i in range(10)) for s in range(9))))
     tally = Tally()
     read_corpus([path], token="lemma/pos", tally=tally)
@@ -133,7 +134,7 @@ def test_a_column_of_numbers_that_is_taken_for_tags_is_warned_of(written):
         read_corpus([path], token="lemma/pos", tally=Tally(strict=True))
 
 
-def test_chains_read_text_and_conll_alike(written):
+def test_u027_chains_read_text_and_conll_alike(written):
     text = read_corpus([written(PLAIN)], structure="chain")
     assert words_of(text) == ["a b a", "c a", "b"]  # a blank line is no sentence
     assert [heads for _, heads, _ in sentences(text)] == [(0, 1, 2), (0, 1), (0,)]
@@ -179,7 +180,7 @@ def test_options_that_do_not_go_together(written, options):
         read_corpus([written(TREES)], **options)
 
 
-def test_ranges_and_empty_nodes_are_no_words(written):
+def test_u025_u026_ranges_and_empty_nodes_are_no_words(written):
     text = (
         "1\tI\t_\t_\t_\t_\t2\ts\t_\t_\n2-3\tdont\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdo\t_\t_\t_\t_\t0\tr\t_\t_\n"
         "2.1\tx\t_\t_\t_\t_\t_\t_\t0:root\t_\n3\tnot\t_\t_\t_\t_\t2\tm\t_\t_\n\n"
@@ -189,7 +190,7 @@ def test_ranges_and_empty_nodes_are_no_words(written):
         assert found[:2] == (("I", "do", "not"), heads)
 
 
-def test_bytes_that_editors_leave_change_nothing(written):
+def test_u024_u032_u033_u034_bytes_that_editors_leave_change_nothing(written):
     plain, trees = PLAIN.encode(), TREES.encode()
     for content, options in ((plain, {"structure": "chain"}), (trees, {"labels": "deprel"})):
         expected = sentences(read_corpus([written(content)], **options))
@@ -220,7 +221,7 @@ def test_several_files_follow_each_other(written):
     assert [record["name"] for record in corpus.inputs] == ["one", "two"]
 
 
-def test_inputs_with_nothing_in_them(written):
+def test_u017_u019_inputs_with_nothing_in_them(written):
     for structure in ("tree", "chain"):
         with pytest.raises(DataError, match="corpus: is empty"):
             read_corpus([written("")], structure=structure)
@@ -247,7 +248,7 @@ def test_bad_trees_are_errors_or_counted(written):
     assert read_corpus([written(text)], structure="chain").n_sentences == 5
 
 
-def test_long_sentences_are_counted_and_said(written):
+def test_u064_long_sentences_are_counted_and_said(written):
     corpus = read_corpus([written("a b c\nd e\nf g h i\n")], structure="chain", max_length=2)
     assert words_of(corpus) == ["d e"] and (corpus.n_long, corpus.n_long_tokens) == (2, 7)
     assert corpus.n_types_seen == 2 and len(corpus.vocabulary) == 3
@@ -260,7 +261,7 @@ def test_long_sentences_are_counted_and_said(written):
 
 
 @pytest.mark.parametrize("heads", [list(range(5000)), [0] + [1] * 4999, [0] * 5000, [*range(2, 5001), 0]])
-def test_sentences_of_5000_words(written, heads):
+def test_u038_sentences_of_5000_words(written, heads):
     path = written(conll(" ".join(f"w{i % 7}/X/{head}/r" for i, head in enumerate(heads))))
     trees = whole(read_corpus([path], max_length=None))
     assert trees.heads.tolist() == heads and sorted(trees.order.tolist()) == list(range(5000))
@@ -269,7 +270,7 @@ def test_sentences_of_5000_words(written, heads):
     assert (place[trees.heads] < place[1:]).all()
 
 
-def test_words_are_numbered_by_count_then_first_occurrence(written):
+def test_u051_u059_words_are_numbered_by_count_then_first_occurrence(written):
     path = written("b a c b d a e c b\n")
     words = read_corpus([path], structure="chain").vocabulary
     assert words.words == [UNKNOWN, "b", "a", "c", "d", "e"] and words.counts.tolist() == [0, 3, 2, 2, 1, 1]
@@ -284,7 +285,7 @@ def test_words_are_numbered_by_count_then_first_occurrence(written):
     assert capped.vocabulary.words == [UNKNOWN, "b", "a"] and "--max-vocab 2" in capped.notes[0]
 
 
-def test_min_count_that_leaves_nothing(written):
+def test_u050_min_count_that_leaves_nothing(written):
     with pytest.raises(WordkitError) as caught:
         read_corpus([written("a b a c d\n")], structure="chain", min_count=5)
     assert (
@@ -293,7 +294,7 @@ def test_min_count_that_leaves_nothing(written):
     )
 
 
-def test_the_token_of_rare_words_in_the_text(written):
+def test_u018_the_token_of_rare_words_in_the_text(written):
     corpus = read_corpus([written("-*- a b -*- a b\n")], structure="chain", max_vocab=1)
     assert corpus.vocabulary.words == [UNKNOWN, "a"] and corpus.vocabulary.counts.tolist() == [4, 2]
     assert (
@@ -481,6 +482,27 @@ def test_a_full_disk_is_said(monkeypatch):
     spool = ArraySpool(np.int64)
     with pytest.raises(WordkitError, match="No space left on device; the corpus is kept there"):
         spool.append(np.zeros(1 << 20))
+
+
+lines = st.sampled_from(
+    ["1\ta\ta\tN\tn\t_\t0\tr\t_\t_", "2\tb\tb\tN\tn\t_\t1\tx\t_\t_", "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_", "# c", "",
+     "1\ta\tb", "w x", "2\tb\tb\tN\tn\t_\t2\tx\t_\t_", "\0", "\ufeff", "\r", "1 a"]
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(lines, max_size=8), st.sampled_from(["tree", "chain"]), st.booleans(), st.sampled_from([None, 1])
+)
+def test_any_input_is_a_corpus_or_a_clean_error(tmp_path_factory, content, structure, skip, longest):
+    path = tmp_path_factory.getbasetemp() / "hostile.txt"
+    path.write_text("\n".join(content), newline="")
+    labels = "deprel" if structure == "tree" else "none"
+    with contextlib.suppress(WordkitError):
+        tally = Tally(skip_invalid=skip)
+        corpus = read_corpus([path], structure=structure, labels=labels, tally=tally, max_length=longest)
+        assert whole(corpus).n_tokens == corpus.n_tokens == corpus.word_counts.sum() > 0
+        assert sorted(whole(corpus).order.tolist())[0] == 0
 
 
 @pytest.mark.realdata

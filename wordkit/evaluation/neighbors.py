@@ -15,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from wordkit.errors import DataError, WordkitError
+from wordkit.evaluation.measures import MEASURES
 from wordkit.parallel import map_blocks
 from wordkit.tally import Tally
 
+# Those of the measures whose first pass is a matrix product.
 SIMILARITIES = ("cosine", "dot", "euclidean", "bhattacharyya")
 QUERY_BLOCK, ROW_BLOCK = 128, 2048
 # Outside these, float32 products could overflow or lose digits: float64 does the first pass too.
@@ -107,22 +109,10 @@ class _Scorer:
     def exact(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """float64 scores of one query (float64) with some rows, each as if it were the only one."""
         scores = np.empty(len(rows))
-        norm = float(np.sqrt((query * query).sum()))
+        measure = MEASURES[self.similarity]
         for lo in range(0, len(rows), ROW_BLOCK):
             some = rows[lo : lo + ROW_BLOCK]
-            block = self.vectors[some].astype(np.float64)
-            if self.similarity == "euclidean":
-                part = -np.sqrt(((block - query) ** 2).sum(axis=1))
-            elif self.similarity == "bhattacharyya":
-                part = np.sqrt(block * query).sum(axis=1)
-            else:
-                part = (block * query).sum(axis=1)
-                if self.similarity == "cosine":
-                    product = norm * self.norms[some]
-                    part = np.divide(part, product, out=np.zeros(len(some)), where=product > 0).clip(
-                        -1.0, 1.0
-                    )
-            scores[lo : lo + len(some)] = part
+            scores[lo : lo + len(some)] = measure(self.vectors[some].astype(np.float64), query)
         return scores
 
 

@@ -13,6 +13,7 @@ EVALUATIONS = {
             "Accuracy, F1 and confusion of a classifier on labelled documents.",
         ),
         "likelihood": ("likelihood", "Log-likelihood and perplexity of sentences under a tree model."),
+        "similarity": ("similarity", "Correlation of word vectors with people's scores of word pairs."),
     }
 }
 

@@ -1,0 +1,136 @@
+"""Pairs of words with the scores that people gave them.
+
+A pair a line: word, word, score. The first line decides what separates the fields: a tab if there is one, else a comma if
+there are two, else spaces. The first pair decides which field is the score: the third if it is a number, otherwise the
+first one that is; the words are the first two of the others. Fields after those are not looked at. Blank lines are passed
+over; so are, before the first pair, lines that begin with ``#``, and one line of names, none of them a number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wordkit.errors import DataError
+from wordkit.formats.opening import Input, opened, text_blocks
+from wordkit.tally import Tally
+
+_EXPECTED = "3: word, word, score"
+
+
+@dataclass
+class WordPairs:
+    """``first``, ``second``: words; ``scores``: float64; ``lines``: where each pair stands; ``notes``: lines for the user."""
+
+    first: list[str]
+    second: list[str]
+    scores: np.ndarray
+    lines: list[int]
+    notes: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def read_word_pairs(path: str | os.PathLike[str] | Input, tally: Tally | None = None) -> WordPairs:
+    """The pairs in file order. A pair that is there twice, in either order, is kept twice, and a note says so.
+
+    Args:
+        path: a path, ``-``, or an open input.
+        tally: what is done with lines that are no pair; raised by default.
+
+    Raises:
+        DataError: an input that is empty or holds no pair; a line without two words and a number.
+    """
+    tally = Tally() if tally is None else tally
+    pairs = WordPairs([], [], np.empty(0), [])
+    scores: list[float] = []
+    columns: tuple[int, int, int] | None = None
+    header = False
+    separator: str | None = ""
+    with opened(path) as source:
+        for number, line in _lines(source, tally):
+            if columns is None and line.startswith("#"):
+                continue
+            if separator == "":
+                separator = "\t" if "\t" in line else "," if line.count(",") >= 2 else None
+            fields = _fields(line, separator)
+            if columns is None:
+                numeric = [i for i, text in enumerate(fields) if _number(text) is not None]
+                if not numeric and len(fields) >= 3 and not header:
+                    pairs.notes.append(
+                        f"{source.name}:{number}: no number, taken for the names of the columns"
+                    )
+                    header = True
+                    continue
+                columns = _columns(numeric) if len(fields) >= 3 else None
+            if fault := _fault(fields, columns or (0, 1, 2)):
+                tally.invalid(DataError(source.name, number, *fault), "pair")
+                continue
+            assert columns is not None
+            a, b, score = (fields[i] for i in columns)
+            pairs.first.append(a)
+            pairs.second.append(b)
+            pairs.lines.append(number)
+            scores.append(float(score))
+        if not scores:
+            raise DataError(source.name, None, "holds no pair", "lines of word, word, score")
+        if twice := len(pairs) - len(
+            {frozenset(pair) for pair in zip(pairs.first, pairs.second, strict=True)}
+        ):
+            pairs.notes.append(f"{source.name}: {twice} pairs were there before; each counts")
+    pairs.scores = np.array(scores)
+    return pairs
+
+
+def _lines(source: Input, tally: Tally) -> Iterator[tuple[int, str]]:
+    """Numbers and texts of the lines that are not blank."""
+    for first, block in text_blocks(source, tally):
+        for number, line in enumerate(block.decode("utf-8").split("\n"), start=first):
+            line = line.rstrip("\r")
+            if line.strip():
+                yield number, line
+
+
+def _fields(line: str, separator: str | None) -> list[str]:
+    if separator == ",":
+        with contextlib.suppress(csv.Error):  # a field too long to be quoted text
+            return [text.strip() for text in next(csv.reader([line]))]
+    return [text.strip() for text in line.split(separator)]
+
+
+def _number(text: str) -> float | None:
+    """The number, if it is a finite one as people write it."""
+    try:
+        value = float(text) if "_" not in text else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _columns(numeric: list[int]) -> tuple[int, int, int]:
+    """Where the words and the score stand, by the fields of the first pair that are numbers."""
+    score = 2 if 2 in numeric or not numeric else numeric[0]
+    first, second = [i for i in range(3) if i != score][:2]
+    return first, second, score
+
+
+def _fault(fields: list[str], columns: tuple[int, int, int]) -> tuple[str, str | None] | None:
+    """What is wrong with a line, and what was expected."""
+    a, b, score = columns
+    if len(fields) <= max(columns):
+        return (
+            f"{len(fields)} column{'s' * (len(fields) != 1)}",
+            _EXPECTED if score < 3 else f"at least {score + 1}",
+        )
+    if _number(fields[score]) is None:
+        return f"`{fields[score]}` is not a number", None
+    if not fields[a] or not fields[b]:
+        return "an empty word", _EXPECTED
+    return None
