@@ -18,13 +18,13 @@ from wordkit.errors import Interrupted
 from wordkit.models.bigrams import Bigrams
 from wordkit.monitor import Monitor
 
-_TABLE = 1 << 14  # of x log x: 128 KiB, which stay in the processor's cache
+_TABLE = 1 << 20  # most entries of x log x; what is looked up lies near a few counts, and stays in the cache
 _STEP = 256  # words between two looks at the monitor
 
 
 @functools.cache
-def _xlogx() -> np.ndarray:
-    numbers = np.arange(_TABLE, dtype=np.float64)
+def _xlogx(total: int) -> np.ndarray:
+    numbers = np.arange(min(total + 2, _TABLE), dtype=np.float64)
     numbers[1:] *= np.log(numbers[1:])
     return numbers
 
@@ -32,15 +32,16 @@ def _xlogx() -> np.ndarray:
 class _Window:
     """Counts and losses of up to ``size`` classes; see the kernel."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, total: int) -> None:
         self.counts = np.zeros((2, size, size), dtype=np.int64)
         self.loss = np.full((size, size), np.inf)
         self.sums = np.zeros((2, size), dtype=np.int64)
         self.active = np.zeros(size, dtype=np.uint8)
         self.scratch = np.empty(size)
+        self.xlogx = _xlogx(total)
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        return self.counts, self.loss, self.sums, self.active, self.scratch, _xlogx()
+        return self.counts, self.loss, self.sums, self.active, self.scratch, self.xlogx
 
 
 def _stop(monitor: Monitor, done: int, total: int) -> None:
@@ -52,7 +53,7 @@ def brown(bigrams: Bigrams, clusters: int, monitor: Monitor | None = None) -> np
     """Classes (V,) int32, from 0, of words that are numbered by falling count; ``clusters`` of them, or V if that is less."""
     monitor = monitor or Monitor()
     words = bigrams.size
-    window = _Window(min(clusters, words) + 1)
+    window = _Window(min(clusters, words) + 1, bigrams.total)
     member, slot = np.arange(words, dtype=np.int32), np.full(words, -1, dtype=np.int32)
     holder = np.zeros(len(window.active), dtype=np.int32)
     monitor.begin(words, "words")
@@ -72,7 +73,7 @@ def brown(bigrams: Bigrams, clusters: int, monitor: Monitor | None = None) -> np
 def joins(bigrams: Bigrams, classes: np.ndarray) -> np.ndarray:
     """How classes 0 to C - 1 are merged to one: (C - 1, 2) int32, row k joins two nodes to node C + k."""
     count = int(classes.max(initial=-1)) + 1
-    window = _Window(max(count, 1))
+    window = _Window(max(count, 1), bigrams.total)
     window.counts[0, :count, :count] = bigrams.class_counts(classes, count)
     window.counts[1] = window.counts[0].T
     window.sums[0] = window.counts[0].sum(axis=1)
@@ -90,7 +91,7 @@ def joins(bigrams: Bigrams, classes: np.ndarray) -> np.ndarray:
 
 
 def exchange(
-    bigrams: Bigrams, clusters: int, monitor: Monitor | None = None, *, sweeps: int = 20
+    bigrams: Bigrams, clusters: int, monitor: Monitor | None = None, *, sweeps: int = 3
 ) -> np.ndarray:
     """Classes (V,) int32 by up to ``sweeps`` sweeps over the words, begun with the words dealt out by rank of count."""
     monitor = monitor or Monitor()
@@ -104,7 +105,8 @@ def exchange(
     sums = np.stack([np.bincount(classes, weights=side, minlength=count) for side in (bigrams.left, bigrams.right)])
     sums = sums.astype(np.int64)
     sizes = np.bincount(classes, minlength=count).astype(np.int64)
-    scratch, lists = np.empty((2, count)), np.zeros((4, count), dtype=np.int64)
+    gain, lists = np.empty(count), np.zeros((2, count), dtype=np.int64)
+    xlogx = _xlogx(bigrams.total)
     monitor.begin(sweeps * words, "words")
     for _ in range(sweeps):
         moved = 0
@@ -113,7 +115,7 @@ def exchange(
             last = min(first + _STEP, words)
             moved += brown_exchange.sweep(
                 *bigrams.successors, *bigrams.predecessors, bigrams.left, bigrams.right, first, last, classes, sizes,
-                counts, sums, scratch, lists, _xlogx(),
+                counts, sums, gain, lists, xlogx,
             )  # fmt: skip
             monitor.advance(last - first)
         if moved <= words // 1000:
