@@ -4,7 +4,10 @@ Both raise the average mutual information of the classes of neighbouring words. 
 window of C + 1 classes and merges the two that lose least. :func:`exchange` moves one word after the other to its best class until
 nothing moves. :func:`joins` merges classes to one, which gives the bit strings of either.
 
-Counts in the window are those between words taken in so far; its row and column sums are those of the whole corpus.
+Counts in the window, its row and column sums too, are those between words taken in so far.
+
+Bits on the Brown corpus (30,349 words): merging 1.31 and 1.63 at 100 and 256 classes; exchange 1.16, 1.31, 1.33 and 1.37 (1.50, 1.59,
+1.61, 1.63) after one, two, three and ten sweeps, of which each takes a sixth of the time of merging.
 """
 
 from __future__ import annotations
@@ -61,7 +64,7 @@ def brown(bigrams: Bigrams, clusters: int, monitor: Monitor | None = None) -> np
         _stop(monitor, first, words)
         last = min(first + _STEP, words)
         brown_merge.add_words(
-            *bigrams.successors, *bigrams.predecessors, bigrams.left, bigrams.right, first, last, member, slot, holder,
+            *bigrams.successors, *bigrams.predecessors, first, last, member, slot, holder,
             *window.arrays(),
         )  # fmt: skip
         monitor.advance(last - first)
