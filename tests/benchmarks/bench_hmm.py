@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line does: a kernel's GEMM is one thread's work
+# As the command line does, before NumPy loads: a kernel's GEMM is one thread's work.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import tempfile
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -116,7 +118,7 @@ def one_iteration(path: str, repeats: int) -> dict:
     for _ in range(repeats):  # in turns, since the machine's speed changes
         model = ExactEM(*arguments)
         before = model.expectations(upward_only=True)[2]
-        upward = min(upward, least_seconds(lambda: model.expectations(upward_only=True), 1))
+        upward = min(upward, least_seconds(partial(model.expectations, upward_only=True), 1))
         seconds = min(seconds, least_seconds(model.iterate, 1))
         rate = max(rate, calls * 256 * C * C / least_seconds(multiply, 1))
     after = model.expectations(upward_only=True)[2]
@@ -153,21 +155,34 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for classes in (64, 128):
             path = Path(folder) / f"chain{classes}.npz"
-            tokens = write_corpus(path, sentences=arguments.sentences, classes=classes, types=5000, trees=False)
+            tokens = write_corpus(
+                path, sentences=arguments.sentences, classes=classes, types=5000, trees=False
+            )
             ours = in_process(THIS_PYTHON, _OURS, str(path), str(arguments.repeats))
             peer = in_process(arguments.peer_python, _HMMLEARN, str(path), "2")
             for name in ("before", "after"):
                 if abs(ours[name] - peer[name]) > 1e-8 * abs(peer[name]):
-                    raise SystemExit(f"log-likelihood {name} an iteration: {ours[name]}, hmmlearn {peer[name]}")
+                    raise SystemExit(
+                        f"log-likelihood {name} an iteration: {ours[name]}, hmmlearn {peer[name]}"
+                    )
             title = f"HMM, {classes} classes, chain"
-            row(f"{title}: exact EM iteration", tokens / ours["seconds"], tokens / peer["seconds"], "tokens/s")
+            row(
+                f"{title}: exact EM iteration", tokens / ours["seconds"], tokens / peer["seconds"], "tokens/s"
+            )
             row(f"{title}: share of this machine's dgemm rate", ours["share"], None, "of 1")
             row(f"{title}: log-likelihood", tokens / ours["upward"], None, "tokens/s")
             row(f"{title}: Viterbi", tokens / ours["decoding"], None, "tokens/s")
             path = Path(folder) / f"tree{classes}.npz"
-            tokens = write_corpus(path, sentences=arguments.sentences, classes=classes, types=5000, trees=True)
+            tokens = write_corpus(
+                path, sentences=arguments.sentences, classes=classes, types=5000, trees=True
+            )
             ours = in_process(THIS_PYTHON, _OURS, str(path), str(arguments.repeats))
-            row(f"HMM, {classes} classes, trees: exact EM iteration", tokens / ours["seconds"], None, "tokens/s")
+            row(
+                f"HMM, {classes} classes, trees: exact EM iteration",
+                tokens / ours["seconds"],
+                None,
+                "tokens/s",
+            )
 
 
 if __name__ == "__main__":
