@@ -93,9 +93,13 @@ def test_marginals_agree(shape, classes):
     at = np.repeat(batch.offsets[:-1], np.diff(batch.offsets))
     for label in range(3):
         edges = (batch.labels == label) & (batch.heads > 0)
-        np.testing.assert_allclose(pairs[label].sum(axis=1), posterior[edges].sum(axis=0), rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(
+            pairs[label].sum(axis=1), posterior[edges].sum(axis=0), rtol=1e-11, atol=1e-12
+        )
         parents = (at + batch.heads - 1)[edges]
-        np.testing.assert_allclose(pairs[label].sum(axis=0), posterior[parents].sum(axis=0), rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(
+            pairs[label].sum(axis=0), posterior[parents].sum(axis=0), rtol=1e-11, atol=1e-12
+        )
 
 
 def long_sentence(rng, shape, length, words=20):
@@ -157,7 +161,16 @@ def test_upward_only_and_unwanted_outputs():
     into = (np.zeros((0, 5)), np.zeros((0, 5, 5)), np.zeros(0), np.zeros(6))
     shape, plan = exact_messages.scratch_shapes(len(batch.words), 2, 5)
     exact_messages.infer(
-        *batch, 0, 6, *model[:3], model.T(), model.start, False, *into, np.zeros(shape), np.zeros(plan, np.int32)
+        *batch,
+        0,
+        6,
+        *model[:3],
+        model.T(),
+        model.start,
+        False,
+        *into,
+        np.zeros(shape),
+        np.zeros(plan, np.int32),
     )
     np.testing.assert_array_equal(into[3], whole[3])
 
@@ -176,7 +189,9 @@ def test_groups_together_give_the_whole():
 
 
 def test_impossible_sentences_are_counted_and_add_nothing():
-    batch = twin.make_batch([([0, 1], [0, 1], [0, 0]), ([0, 2], [0, 1], [0, 0]), ([1], [0], [0]), ([2, 0], [2, 0], [0, 0])])
+    batch = twin.make_batch(
+        [([0, 1], [0, 1], [0, 0]), ([0, 2], [0, 1], [0, 0]), ([1], [0], [0]), ([2, 0], [2, 0], [0, 0])]
+    )
     model = twin.Model(
         np.array([[1.0, 0], [0, 1], [0, 0]]), np.zeros(3), np.ones(2), np.eye(2)[None], np.zeros((1, 2)), np.ones((1, 2)),
         np.array([0.5, 0.5]),
@@ -193,7 +208,8 @@ def test_tiny_emissions_and_numbers_that_are_none():
     rng = np.random.default_rng(7)
     batch, model = twin.random_trees(rng), twin.random_model(rng)
     usual = run(batch, model)
-    tiny = run(batch, model._replace(emission_scale=model.emission_scale * 1e-250))
+    tiny = run(batch, model._replace(emission_scale=model.emission_scale * 1e-292))
+    np.testing.assert_allclose(tiny[3], usual[3] + np.diff(batch.offsets) * np.log(1e-292), rtol=1e-9, atol=0)
     np.testing.assert_allclose(tiny[0], usual[0], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(tiny[1], usual[1], rtol=1e-9, atol=1e-12)
     start = model.start * np.nan
@@ -215,7 +231,8 @@ def test_empty_and_read_only_inputs():
 @pytest.mark.parametrize(
     ("field", "value", "match"),
     [
-        ("words", 20, "out of range"), ("words", -1, "out of range"), ("labels", 2, "out of range"), ("labels", -1, "out of range"),
+        ("words", 20, "out of range"), ("words", -1, "out of range"),
+        ("labels", 2, "out of range"), ("labels", -1, "out of range"),
         ("heads", -1, "not those of a tree"), ("heads", 99, "not those of a tree"), ("order", 99, "not those of a tree"),
         ("order", -1, "not those of a tree"), ("offsets", 99, "offsets"), ("offsets", -3, "offsets"),
     ],

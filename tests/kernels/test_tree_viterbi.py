@@ -32,7 +32,16 @@ def decode_supports(batch, model, support, sizes, lo=0, hi=None, into=None):
     classes, value = into or outputs(batch)
     work = np.full((3, longest * support.shape[1]), np.nan)
     impossible = tree_viterbi.decode_supports(
-        *batch, lo, hi, *model.arguments(np.float32), support, sizes, classes, value, work, np.zeros(longest, np.int32)
+        *batch,
+        lo,
+        hi,
+        *model.arguments(np.float32),
+        support,
+        sizes,
+        classes,
+        value,
+        work,
+        np.zeros(longest, np.int32),
     )
     return classes, value, impossible
 
@@ -57,7 +66,9 @@ def single(model):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10**6), st.sampled_from([1, 2, 7, 33, 70]), st.integers(1, 3), st.sampled_from(twin.SHAPES))
+@given(
+    st.integers(0, 10**6), st.sampled_from([1, 2, 7, 33, 70]), st.integers(1, 3), st.sampled_from(twin.SHAPES)
+)
 def test_equals_the_twin(seed, classes, labels, shape):
     rng = np.random.default_rng(seed)
     batch = twin.random_trees(rng, 5, 15, labels=labels, shape=shape, min_length=0)
@@ -77,7 +88,9 @@ def test_supports_equal_the_twin(seed, classes, k, shape):
     model = single(twin.random_model(rng, classes=classes))
     supports = [np.sort(rng.permutation(classes)[: rng.integers(1, k + 1)]) for _ in batch.words]
     best, value = twin.viterbi(batch, model, supports)
-    found, mine, impossible = decode_supports(batch, model, *packed(rng, supports, spare=int(rng.integers(3))))
+    found, mine, impossible = decode_supports(
+        batch, model, *packed(rng, supports, spare=int(rng.integers(3)))
+    )
     assert impossible == 0
     np.testing.assert_allclose(mine, value, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(found, best)
@@ -100,7 +113,10 @@ def test_equal_scores_go_to_the_lower_class():
     rng = np.random.default_rng(0)
     batch = twin.random_trees(rng, 8, 12)
     even = np.full((2, 4, 4), 0.25)
-    model = twin.Model(np.full((20, 4), 0.05), np.zeros(20), np.ones(4), even, np.zeros((2, 4)), np.ones((2, 4)), np.full(4, 0.25))
+    same = np.full((20, 4), 0.05)
+    model = twin.Model(
+        same, np.zeros(20), np.ones(4), even, np.zeros((2, 4)), np.ones((2, 4)), np.full(4, 0.25)
+    )
     assert not decode(batch, model)[0].any()
     supports = [np.array([1, 3]) if n % 2 else np.array([2, 3]) for n in range(len(batch.words))]
     found = decode_supports(batch, model, *packed(rng, supports))[0]
@@ -128,7 +144,15 @@ def test_scores_beyond_what_a_float_holds():
     heads = [0, 1] + [2] * 400
     batch = twin.make_batch([([0, 0] + [1] * 400, heads, [0, 0] + [1] * 400)])
     edge = np.array([[[1.0, 1.0], [0.0, 0.0]], [[0.05, 0.5], [0.05, 0.5]]])
-    model = twin.Model(np.ones((2, 2)), np.zeros(2), np.ones(2), edge, np.zeros((2, 2)), np.ones((2, 2)), np.array([0.4, 0.6]))
+    model = twin.Model(
+        np.ones((2, 2)),
+        np.zeros(2),
+        np.ones(2),
+        edge,
+        np.zeros((2, 2)),
+        np.ones((2, 2)),
+        np.array([0.4, 0.6]),
+    )
     model = single(model)
     best, value = twin.viterbi(batch, model)
     assert best[1] == 0 and value[0] < -1000
@@ -181,7 +205,8 @@ def test_empty_and_read_only_inputs():
 @pytest.mark.parametrize(
     ("field", "value", "match"),
     [
-        ("words", 20, "out of range"), ("words", -1, "out of range"), ("labels", 2, "out of range"), ("labels", -1, "out of range"),
+        ("words", 20, "out of range"), ("words", -1, "out of range"),
+        ("labels", 2, "out of range"), ("labels", -1, "out of range"),
         ("heads", -1, "not those of a tree"), ("heads", 99, "not those of a tree"), ("order", 99, "not those of a tree"),
         ("order", -1, "not those of a tree"), ("offsets", 99, "offsets"), ("offsets", -3, "offsets"),
     ],
@@ -218,5 +243,14 @@ def test_refuses_what_does_not_fit():
     for rows, seen in ((2, 9), (19, 1)):
         with pytest.raises(ValueError, match=r"work|seen"):
             tree_viterbi.decode(
-                *batch, 0, 6, *model[:3], model.T(), model.start, classes, value, np.zeros((rows, 5)), np.zeros(seen, np.int32)
+                *batch,
+                0,
+                6,
+                *model[:3],
+                model.T(),
+                model.start,
+                classes,
+                value,
+                np.zeros((rows, 5)),
+                np.zeros(seen, np.int32),
             )

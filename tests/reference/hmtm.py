@@ -68,11 +68,12 @@ class Inference(NamedTuple):
 def depths(heads):
     """Of each word of a sentence; a root's is 0."""
     out = np.full(len(heads), -1)
-    out[heads == 0] = 0
-    while (out < 0).any():
-        for n in np.flatnonzero(out < 0):
-            above = out[heads[n] - 1]
-            out[n] = above + 1 if above >= 0 else -1
+    for n in range(len(heads)):
+        path = [n]
+        while out[path[-1]] < 0 and heads[path[-1]]:
+            path.append(heads[path[-1]] - 1)
+        top = max(0, out[path[-1]])
+        out[path] = np.arange(top + len(path) - 1, top - 1, -1)
     return out
 
 
