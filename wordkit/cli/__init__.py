@@ -23,6 +23,7 @@ COMPLETE_VARIABLE = "_WORDKIT_COMPLETE"
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Train": {
         "train-rpa": ("train_rpa", "Train a text classifier that learns its word vectors online."),
+        "brown": ("brown", "Cluster words by their neighbours: Brown and exchange clustering."),
         "train-hmtm": ("train_hmtm", "Learn classes of words, and word vectors, from dependency trees or text."),
     },
     "Apply": {

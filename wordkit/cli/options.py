@@ -133,12 +133,14 @@ def training_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-structure_option = click.option(
-    "--structure",
-    type=click.Choice(["tree", "chain"]),
-    default="tree",
-    help="A word's parent: its head in the dependency tree, or the word before.",
-)
+def structure_option(*choices: str) -> Decorator:
+    """``--structure``; the first choice is the default."""
+    return click.option(
+        "--structure",
+        type=click.Choice(choices),
+        default=choices[0],
+        help="A word's parent: its head in the dependency tree, or the word before.",
+    )
 
 
 def token_options(function: Callable[..., Any]) -> Callable[..., Any]:

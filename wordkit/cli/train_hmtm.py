@@ -25,7 +25,7 @@ from wordkit.errors import Interrupted
 )
 @options.input_argument("input", many=True)
 @options.output_option("The model file.")
-@options.structure_option
+@options.structure_option("tree", "chain")
 @click.option("--states", type=options.count, default=128, help="Classes at the end.")
 @click.option(
     "--start-states", type=options.count, help="Classes at the beginning, split in two as training goes on.",

@@ -7,6 +7,7 @@ from typing import Any
 
 _HOMES = {
     "BagOfWords": "bag_of_words",
+    "BrownClustering": "brown",
     "HiddenMarkovTree": "hmtm",
     "RPAClassifier": "rpa",
     "TextClassifier": "text_classifier",

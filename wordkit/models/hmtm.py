@@ -233,8 +233,8 @@ class HiddenMarkovTree(Estimator):
         if clusters is None and self.init == "brown":
             from wordkit.models.brown import BrownClustering
 
-            found = BrownClustering(clusters=classes, structure=self.structure).fit(corpus)
-            clusters = found.word_classes(corpus.vocabulary.words)
+            found = BrownClustering(clusters=classes, structure=self.structure).fit(corpus, rare=True)
+            clusters = found.transform(corpus.vocabulary.words)
         if clusters is None:
             edges = corpus.label_counts + 1 if labels > 1 else np.ones(1)
             self.statistics_.randomize(self._seed(), edges / edges.sum(), corpus.n_sentences / corpus.n_tokens)

@@ -35,6 +35,10 @@ def _cuts(offsets: np.ndarray, parts: int) -> list[tuple[int, int]]:
     return [(int(lo), int(hi)) for lo, hi in pairwise(marks) if hi > lo]
 
 
+def _longest(trees: Trees, cut: tuple[int, int]) -> int:
+    return int(np.diff(trees.offsets[cut[0] : cut[1] + 1]).max(initial=1))
+
+
 class Inference(ABC):
     """A way of passing messages.
 
@@ -122,7 +126,19 @@ class Exact(Inference):
         return out
 
     def viterbi(self, trees: Trees, source: Statistics) -> np.ndarray:
-        return _viterbi(self.workers, trees, source, None)
+        p, matrix = source.parameters(), source.transition_matrix()
+        classes, log_probability = np.zeros(len(trees.words), np.int32), np.empty(trees.n_sentences)
+
+        def part(cut: tuple[int, int]) -> None:
+            longest = _longest(trees, cut)
+            tree_viterbi.decode(
+                trees.words, trees.heads, trees.labels, trees.order, trees.offsets, *cut, p.emissions, p.floors,
+                p.emission_scale, matrix, p.start, classes, log_probability,
+                np.empty((2 * longest + 1, source.classes)), np.empty(longest, np.int32),
+            )  # fmt: skip
+
+        self.workers.map(part, _cuts(trees.offsets, 4 * self.workers.threads))
+        return classes
 
 
 class _Batch:
@@ -216,8 +232,21 @@ class Projected(Inference):
         return out
 
     def viterbi(self, trees: Trees, source: Statistics) -> np.ndarray:
-        batch = self._infer(trees, source, source.parameters(), upward_only=True)
-        return _viterbi(self.workers, trees, source, (batch.support, batch.sizes))
+        p = source.parameters()
+        batch = self._infer(trees, source, p, upward_only=True)
+        classes, log_probability = np.zeros(len(trees.words), np.int32), np.empty(trees.n_sentences)
+
+        def part(cut: tuple[int, int]) -> None:
+            longest = _longest(trees, cut)
+            tree_viterbi.decode_supports(
+                trees.words, trees.heads, trees.labels, trees.order, trees.offsets, *cut, p.emissions, p.floors,
+                p.emission_scale, p.transitions, p.back_off, p.transition_scale, p.start.astype(np.float32), batch.support,
+                batch.sizes, classes, log_probability, np.empty((3, longest * batch.support.shape[1])),
+                np.empty(longest, np.int32),
+            )  # fmt: skip
+
+        self.workers.map(part, _cuts(trees.offsets, 4 * self.workers.threads))
+        return classes
 
 
 class _Words:
@@ -255,9 +284,7 @@ def class_counts(corpus: TreeCorpus, clusters: np.ndarray, classes: int) -> tupl
     edges, roots = np.zeros((labels, classes + 1, classes + 1)), np.zeros(classes + 1)
     for trees in corpus.batches(_SENTENCES):
         found = clusters[trees.words]  # -1 is the last place
-        child = np.flatnonzero(trees.heads)
-        first = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-        parent = first[child] + trees.heads[child] - 1
+        parent, child = trees.arcs()
         np.add.at(edges, (trees.labels[child], found[child], found[parent]), 1.0)
         np.add.at(roots, found[trees.heads == 0], 1.0)
     for axis in (1, 2):

@@ -38,6 +38,12 @@ class Trees:
             self._order.append(order)
         return self._order[0]
 
+    def arcs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Words of the batch, arc by arc: the parents, and the children."""
+        children = np.flatnonzero(self.heads)
+        first = np.repeat(self.offsets[:-1], np.diff(self.offsets))[children]
+        return first + self.heads[children] - 1, children
+
     @property
     def n_sentences(self) -> int:
         return len(self.offsets) - 1
