@@ -44,7 +44,12 @@ def main() -> None:
         corpus = read_corpus([folder / "large.conll"], max_vocab=WORDS)
         tokens, words = corpus.n_tokens, len(corpus.vocabulary)
         seconds = least_seconds(lambda: _fit(corpus), 2)
-        row(f"hmtm online EM, tree, {STATES} states, k 16, {words} words; the thesis's own figure", tokens / seconds, THESIS, "tokens/s")
+        row(
+            f"hmtm online EM, tree, {STATES} states, k 16, {words} words; the thesis's own figure",
+            tokens / seconds,
+            THESIS,
+            "tokens/s",
+        )
         wall = least_seconds(lambda: _fit(corpus), 2, time.perf_counter)
         both = least_seconds(lambda: _fit(corpus, threads=2), 2, time.perf_counter)
         row("hmtm online EM, two threads against one", tokens / both, tokens / wall, "tokens/s")
@@ -59,7 +64,12 @@ def main() -> None:
         for size in ("small", "large"):
             used = in_process(THIS_PYTHON, _MEMORY, str(folder / f"{size}.conll"), str(STATES))
             floats = 4.0 * used["floats"]
-            row(f"hmtm memory of training, {used['tokens']} tokens, in words x states floats", used["fit"] / floats, None, "x")
+            row(
+                f"hmtm memory of training, {used['tokens']} tokens, in words x states floats",
+                used["fit"] / floats,
+                None,
+                "x",
+            )
 
 
 if __name__ == "__main__":

@@ -46,7 +46,9 @@ class _Emissions:
     def __init__(self, random: np.random.Generator, words: int) -> None:
         own = random.permutation(words) % CLASSES
         second = np.where(random.random(words) < HOMONYMS, random.integers(0, CLASSES, words), own)
-        pairs = np.concatenate([np.stack([own, np.arange(words)], 1), np.stack([second, np.arange(words)], 1)])
+        pairs = np.concatenate(
+            [np.stack([own, np.arange(words)], 1), np.stack([second, np.arange(words)], 1)]
+        )
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         self.words = pairs[order, 1]
         weights = 1.0 / (self.words + 5.0)

@@ -38,7 +38,9 @@ def test_scaled_sums_equal_the_printed_recursion(monkeypatch):
         for name in plain:
             plain[name] = (1 - alpha) * plain[name] + alpha * batch[name]
         np.testing.assert_allclose(statistics.scale * statistics.emissions, plain["emissions"], rtol=1e-12)
-        np.testing.assert_allclose(statistics.scale * statistics.transitions, plain["transitions"], rtol=1e-12)
+        np.testing.assert_allclose(
+            statistics.scale * statistics.transitions, plain["transitions"], rtol=1e-12
+        )
         np.testing.assert_allclose(statistics.scale * statistics.starts, plain["starts"], rtol=1e-12)
     assert statistics.scale > 1e-2
 
@@ -48,7 +50,11 @@ def test_probabilities_do_not_depend_on_the_scale():
     before = statistics.emission_matrix(), statistics.transition_matrix(), statistics.start()
     statistics.scale = 0.25
     statistics.settle()
-    for one, other in zip(before, (statistics.emission_matrix(), statistics.transition_matrix(), statistics.start()), strict=True):
+    for one, other in zip(
+        before,
+        (statistics.emission_matrix(), statistics.transition_matrix(), statistics.start()),
+        strict=True,
+    ):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
@@ -62,7 +68,9 @@ def test_columns_sum_to_one_and_kernels_read_the_same_matrices():
     np.testing.assert_allclose(matrix.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(read, matrix, rtol=1e-5)
     children = statistics.child_mass[1] / statistics.child_mass[1].sum()
-    np.testing.assert_allclose(matrix[1, :, 2], children, rtol=1e-12)  # has the children that the label has anyway
+    np.testing.assert_allclose(
+        matrix[1, :, 2], children, rtol=1e-12
+    )  # has the children that the label has anyway
     np.testing.assert_allclose(statistics.emission_matrix().sum(axis=0), 1.0, rtol=1e-12)
     np.testing.assert_allclose(statistics.start().sum(), 1.0, rtol=1e-12)
 
@@ -71,7 +79,9 @@ def test_a_row_is_never_below_its_floor():
     statistics = some(smoothing=0.01)
     statistics.emissions[3] = [1.0, 0.0, 0.0, 0.5]
     statistics.settle()
-    np.testing.assert_allclose(statistics.emission_matrix()[3] * statistics.totals, [1.0, 0.01, 0.01, 0.5], rtol=1e-12)
+    np.testing.assert_allclose(
+        statistics.emission_matrix()[3] * statistics.totals, [1.0, 0.01, 0.01, 0.5], rtol=1e-12
+    )
 
 
 def test_a_word_without_tokens_has_its_share():
@@ -85,7 +95,9 @@ def test_clusters_begin_as_hard_classes_with_small_zeros():
     statistics = Statistics(4, 3, 1, smoothing=1e-5, back_off=1e-3)
     edges = np.array([[[5.0, 0, 0], [0, 2, 1], [0, 0, 0]]])
     statistics.from_clusters(np.array([-1, 0, 1, 1]), np.array([3, 10, 4, 6]), edges, np.array([2.0, 1, 0]))
-    rows = statistics.emissions * 23  # they are a share of all tokens, of which the zeros have next to nothing
+    rows = (
+        statistics.emissions * 23
+    )  # they are a share of all tokens, of which the zeros have next to nothing
     np.testing.assert_allclose(rows[0], 1.0, rtol=1e-3)
     np.testing.assert_allclose(rows[1], [10, 1e-4, 1e-4], rtol=1e-3)
     np.testing.assert_allclose(rows[3], [6e-5, 6, 6e-5], rtol=1e-3)
@@ -98,14 +110,20 @@ def test_clusters_begin_as_hard_classes_with_small_zeros():
 def test_splitting_keeps_the_model():
     """Parts of a class say together what the class said: with the noise taken away, every probability is the same."""
     statistics = some(classes=3, back_off=1e-12)  # it goes by the mean column, which splitting changes
-    emissions, transitions, start = statistics.emission_matrix(), statistics.transition_matrix(), statistics.start()
+    emissions, transitions, start = (
+        statistics.emission_matrix(),
+        statistics.transition_matrix(),
+        statistics.start(),
+    )
     shares = statistics.class_shares()
     origin = np.array([0, 0, 1, 2])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hmtm_statistics, "NOISE", 0.0)
         statistics.divide(origin, 1, 1)
     np.testing.assert_allclose(statistics.emission_matrix(), emissions[:, origin], rtol=1e-9)
-    np.testing.assert_allclose(statistics.class_shares(), [shares[0] / 2, shares[0] / 2, shares[1], shares[2]], rtol=1e-9)
+    np.testing.assert_allclose(
+        statistics.class_shares(), [shares[0] / 2, shares[0] / 2, shares[1], shares[2]], rtol=1e-9
+    )
     halves = np.array([0.5, 0.5, 1, 1])
     np.testing.assert_allclose(
         statistics.transition_matrix(), transitions[:, origin][:, :, origin] * halves[:, None], rtol=1e-9
@@ -145,7 +163,9 @@ def test_new_words_begin_as_rare_ones():
     like = statistics.emissions[0] / statistics.emissions[0].sum()
     statistics.extend(np.array([5, 10]), 100)
     assert len(statistics.emissions) == words + 2
-    np.testing.assert_allclose(statistics.emissions[words] / statistics.emissions[words].sum(), like, rtol=1e-12)
+    np.testing.assert_allclose(
+        statistics.emissions[words] / statistics.emissions[words].sum(), like, rtol=1e-12
+    )
     np.testing.assert_allclose(statistics.emissions[words + 1], 2 * statistics.emissions[words], rtol=1e-12)
 
 
@@ -160,7 +180,9 @@ def test_arrays_and_state_bring_it_back():
 
 
 @pytest.mark.parametrize("name", Statistics.ARRAYS)
-@pytest.mark.parametrize("spoil", [lambda a: a * np.nan, lambda a: -a, lambda a: a[1:], lambda a: a.astype(np.float32)])
+@pytest.mark.parametrize(
+    "spoil", [lambda a: a * np.nan, lambda a: -a, lambda a: a[1:], lambda a: a.astype(np.float32)]
+)
 def test_damaged_arrays_are_refused(name, spoil):
     statistics = some()
     arrays = {key: value.copy() for key, value in statistics.arrays().items()}

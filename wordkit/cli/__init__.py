@@ -24,7 +24,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Train": {
         "train-rpa": ("train_rpa", "Train a text classifier that learns its word vectors online."),
         "brown": ("brown", "Cluster words by their neighbours: Brown and exchange clustering."),
-        "train-hmtm": ("train_hmtm", "Learn classes of words, and word vectors, from dependency trees or text."),
+        "train-hmtm": (
+            "train_hmtm",
+            "Learn classes of words, and word vectors, from dependency trees or text.",
+        ),
     },
     "Apply": {
         "predict": ("predict", "Label documents with a trained classifier."),

@@ -14,15 +14,28 @@ from wordkit.errors import WordkitError
 @options.command("classes", example="wordkit classes trees.model --top 5 --transitions")
 @options.input_argument("model")
 @click.option("--top", type=options.count, default=10, help="Words a class.")
-@click.option("--transitions", is_flag=True, help="Also the five classes that most probably follow each, by their words.")
-@click.option("--word", metavar="W", help="Only the classes that hold this word, by their share of its tokens.")
-@click.option("--min-share", type=click.FloatRange(0, 1), default=0.01, help="Least share of the word's tokens, with --word.")
+@click.option(
+    "--transitions",
+    is_flag=True,
+    help="Also the five classes that most probably follow each, by their words.",
+)
+@click.option(
+    "--word", metavar="W", help="Only the classes that hold this word, by their share of its tokens."
+)
+@click.option(
+    "--min-share",
+    type=click.FloatRange(0, 1),
+    default=0.01,
+    help="Least share of the word's tokens, with --word.",
+)
 @options.json_option
-def command(model: str, top: int, transitions: bool, word: str | None, min_share: float, as_json: bool) -> None:
+def command(
+    model: str, top: int, transitions: bool, word: str | None, min_share: float, as_json: bool
+) -> None:
     """List the classes of a model of train-hmtm with their most probable words, the largest class first.
 
     Columns: class, its share of all tokens (with --word, of the word's tokens), words. With --transitions, a line for each of the
-    most probable classes of a word's children (on chains, of the next word): class, `>` and the label if the model has labels, the
+    most probable classes of a word's children (on chains, of the next word): class, `>` and the label if there are any, the
     other class, probability, its words.
     """
     from wordkit.models.class_table import ClassTable
@@ -37,7 +50,12 @@ def command(model: str, top: int, transitions: bool, word: str | None, min_share
             raise WordkitError(f"{model}: does not know the word `{word}`")
         listed = table.of_word(word, min_share)
     rows = [
-        {"class": number, "share": share, "words": table.words(number), **_followers(table, number, transitions)}
+        {
+            "class": number,
+            "share": share,
+            "words": table.words(number),
+            **_followers(table, number, transitions),
+        }
         for number, share in listed
     ]
     if as_json:

@@ -10,7 +10,9 @@ from wordkit.cli import options
 from wordkit.cli.report import message, report_tally
 
 
-@options.command("decode", example="wordkit decode trees.model data_samples/trees.conllu --representation viterbi")
+@options.command(
+    "decode", example="wordkit decode trees.model data_samples/trees.conllu --representation viterbi"
+)
 @options.input_argument("model")
 @options.input_argument("input")
 @options.output_option("Where the sentences go.", default="-")

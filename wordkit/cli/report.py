@@ -131,7 +131,9 @@ class ProgressMonitor(Monitor):
         decorate: Callable[[], Mapping[str, Any]] = dict,
         tell: bool = False,
     ) -> None:
-        """``tell``: print each epoch's record, which otherwise --verbose does. ``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each.
+        """``tell``: print each epoch's record, which otherwise --verbose does.
+
+        ``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each.
 
         The file ``log`` is begun at the first epoch, not before: a run that fails earlier leaves the old one alone.
         """

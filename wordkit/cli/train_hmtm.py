@@ -36,12 +36,28 @@ from wordkit.errors import Interrupted
               help="Batches (iterations of batch EM) between splits.")  # fmt: skip
 @click.option("--restarts", type=options.count, default=1, metavar="N",
               help="Train with N seeds and keep the likeliest model.")  # fmt: skip
-@click.option("--method", type=click.Choice(["online", "batch"]), default="online", help="EM over mini-batches or over all.")
-@click.option("--batch-size", type=options.count, default=100, metavar="SENTENCES", help="Sentences a mini-batch.")
-@click.option("--offset", type=options.positive, default=4.0, help="Of the steps (offset + t)^-gamma; the thesis's a.")
-@click.option("--gamma", type=options.positive, default=0.7, help="Of the steps, up to 1; smaller ones forget faster.")
+@click.option(
+    "--method",
+    type=click.Choice(["online", "batch"]),
+    default="online",
+    help="EM over mini-batches or over all.",
+)
+@click.option(
+    "--batch-size", type=options.count, default=100, metavar="SENTENCES", help="Sentences a mini-batch."
+)
+@click.option(
+    "--offset", type=options.positive, default=4.0, help="Of the steps (offset + t)^-gamma; the thesis's a."
+)
+@click.option(
+    "--gamma", type=options.positive, default=0.7, help="Of the steps, up to 1; smaller ones forget faster."
+)
 @click.option("--epochs", type=options.count, default=5, help="Passes over the data.")
-@click.option("--tol", type=options.not_negative, default=1e-5, help="Batch EM ends where an iteration gains less (nats a token).")
+@click.option(
+    "--tol",
+    type=options.not_negative,
+    default=1e-5,
+    help="Batch EM ends where an iteration gains less (nats a token).",
+)
 @click.option("--init", default="random", metavar="random|brown|MODEL",
               help="Random statistics, those of Brown clusters of the data, or a model to continue on this data; new words "
                    "are appended.")  # fmt: skip
@@ -49,7 +65,9 @@ from wordkit.errors import Interrupted
 @options.token_options
 @click.option("--min-count", type=options.count, default=2, help="Rarer words become the one token `-*-`.")
 @click.option("--max-vocab", type=options.count, metavar="N", help="Keep the N most frequent words.")
-@click.option("--max-length", type=options.count, default=50, help="Pass over longer sentences; they are counted.")
+@click.option(
+    "--max-length", type=options.count, default=50, help="Pass over longer sentences; they are counted."
+)
 @click.option("--labels", type=click.Choice(["none", "deprel"]), default="none",
               help="One transition matrix for all edges, or one a dependency label.")  # fmt: skip
 @click.option("--label-min-count", type=options.count, default=100, help="Rarer labels share one matrix.")
@@ -57,7 +75,9 @@ from wordkit.errors import Interrupted
               help="Least emission of a word in a class, relative to its largest; online EM only.")  # fmt: skip
 @click.option("--back-off", type=options.positive, default=1e-3,
               help="Weight of a label's overall classes in each column of transitions; online EM only.")  # fmt: skip
-@click.option("--resplit", is_flag=True, help="Give classes that have died half of the heaviest, after each epoch.")
+@click.option(
+    "--resplit", is_flag=True, help="Give classes that have died half of the heaviest, after each epoch."
+)
 @options.path_option("--heldout", help="Exact log-likelihood of this file after each epoch.")
 @click.option("--vectors-out", type=click.Path(), metavar="VEC",
               help="Write word vectors: each word's distribution over the classes.")  # fmt: skip
@@ -98,7 +118,9 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
     for note in run.read(input):
         message(note)
     report_tally(tally)
-    monitor = ProgressMonitor("train-hmtm", log=given["log"], append=bool(given["resume"]), tell=bool(given["heldout"]))
+    monitor = ProgressMonitor(
+        "train-hmtm", log=given["log"], append=bool(given["resume"]), tell=bool(given["heldout"])
+    )
     if given["checkpoint"]:
         monitor.on_epoch = lambda: run.tree_model.save(given["checkpoint"])
     try:
@@ -113,7 +135,9 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
         run.write_vectors(given["vectors_out"])
     result = run.result()
     if dead := result.metrics.get("dead_states"):
-        message(f"warning: {dead} of {result.metrics['states']} states emit next to nothing; --resplit gives them new words")
+        message(
+            f"warning: {dead} of {result.metrics['states']} states emit next to nothing; --resplit gives them new words"
+        )
     print_results(
         "train-hmtm",
         run.tree_model.header["signature"],
@@ -139,7 +163,9 @@ def _check_meaning(given: dict[str, Any], explicit: set[str]) -> None:
     if given["gamma"] > 1:
         raise click.UsageError("--gamma is at most 1")
     if given["start_states"] and given["start_states"] > given["states"]:
-        raise click.UsageError(f"--start-states {given['start_states']} is more than --states {given['states']}")
+        raise click.UsageError(
+            f"--start-states {given['start_states']} is more than --states {given['states']}"
+        )
     if given["structure"] == "chain" and given["labels"] != "none":
         raise click.UsageError("--labels deprel needs --structure tree: edges of a chain have no label")
     if given["restarts"] > 1 and (given["checkpoint"] or given["resume"]):

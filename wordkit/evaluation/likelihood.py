@@ -9,10 +9,12 @@ from wordkit.models.hmtm import HiddenMarkovTree
 from wordkit.models.tree_corpus import TreeCorpus
 
 
-def likelihood_result(model: HiddenMarkovTree, corpus: TreeCorpus, *, data: str, projection: str = "exact") -> Result:
+def likelihood_result(
+    model: HiddenMarkovTree, corpus: TreeCorpus, *, data: str, projection: str = "exact"
+) -> Result:
     """Natural log-likelihood a token and perplexity of a corpus in the model's numbers.
 
-    A word that the model does not know is its token for rare words, and has that one's probability. ``covered``: tokens whose word
+    A word that the model does not know is its token for rare words. ``covered``: tokens whose word
     the model knows. With a projection other than ``exact`` the log-likelihood is a lower bound.
     """
     value = model.log_likelihood(corpus, projection)
@@ -26,5 +28,9 @@ def likelihood_result(model: HiddenMarkovTree, corpus: TreeCorpus, *, data: str,
         },
         covered=corpus.n_tokens - int(corpus.word_counts[0]),
         total=corpus.n_tokens,
-        parameters={"projection": projection, "vocabulary": len(corpus.vocabulary), "sentences": corpus.n_sentences},
+        parameters={
+            "projection": projection,
+            "vocabulary": len(corpus.vocabulary),
+            "sentences": corpus.n_sentences,
+        },
     )

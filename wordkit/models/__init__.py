@@ -15,7 +15,15 @@ _HOMES = {
     "TreeModel": "tree_model",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = [
+    "BagOfWords",
+    "BrownClustering",
+    "HiddenMarkovTree",
+    "RPAClassifier",
+    "TextClassifier",
+    "TreeCorpus",
+    "TreeModel",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Brown clustering: hard classes of words by the mutual information of neighbours, in a binary hierarchy (thesis, section 2.1.3)."""
+"""Brown clustering: hard classes of words by the mutual information of neighbours, in a binary hierarchy (Brown et al. 1992)."""
 
 from __future__ import annotations
 
@@ -124,7 +124,9 @@ class BrownClustering(Estimator):
         if not bigrams.size:
             raise ValueError("there is no word to cluster")
         if count > bigrams.size:
-            warnings.warn(f"{bigrams.size} words make no {count} clusters: each has its own", DataWarning, stacklevel=3)
+            warnings.warn(
+                f"{bigrams.size} words make no {count} clusters: each has its own", DataWarning, stacklevel=3
+            )
             count = bigrams.size
         if self.algorithm == "brown":
             classes = brown(bigrams, count, monitor)

@@ -55,7 +55,7 @@ class ClassTable:
         return [self.model.vocabulary_.words[w] for w in self._best[:, number].tolist()]
 
     def followers(self, number: int) -> list[dict[str, Any]]:
-        """The most probable child classes of a class, with their words (Table 2.4); the most probable labels' if it has labels."""
+        """The most probable child classes of a class, with their words (Table 2.4); with its label if there are any."""
         columns = self._transitions[:, :, number]
         if len(columns) > 1:  # joint with the label: how often a child hangs on this class by it
             mass = self.model.statistics_.parent_mass[:, number]

@@ -59,6 +59,11 @@ class HiddenMarkovTree(Estimator):
         restarts_: final log-likelihood of each restart by seed.
     """
 
+    vocabulary_: Vocabulary
+    label_names_: list[str]
+    statistics_: Statistics
+    history_: list[dict[str, Any]]
+
     def __init__(
         self,
         *,
@@ -87,7 +92,13 @@ class HiddenMarkovTree(Estimator):
         self.structure, self.states, self.start_states = structure, states, start_states
         self.projection, self.k, self.epsilon, self.split_every = projection, k, epsilon, split_every
         self.method, self.batch_size, self.offset, self.gamma = method, batch_size, offset, gamma
-        self.epochs, self.tol, self.init, self.smoothing, self.back_off = epochs, tol, init, smoothing, back_off
+        self.epochs, self.tol, self.init, self.smoothing, self.back_off = (
+            epochs,
+            tol,
+            init,
+            smoothing,
+            back_off,
+        )
         self.resplit, self.restarts, self.shuffle = resplit, restarts, shuffle
         self.seed, self.threads = seed, threads
 
@@ -181,8 +192,13 @@ class HiddenMarkovTree(Estimator):
             return data
         if self.structure == "tree" and heads is None:
             raise ValueError("trees need heads; structure='chain' does without")
-        known = {"vocabulary": self.vocabulary_, "label_names": self.label_names_} if hasattr(self, "statistics_") else {}
-        return TreeCorpus.from_sentences(data, heads if self.structure == "tree" else None, **known)
+        known = hasattr(self, "statistics_")
+        return TreeCorpus.from_sentences(
+            data,
+            heads if self.structure == "tree" else None,
+            vocabulary=self.vocabulary_ if known else None,
+            label_names=self.label_names_ if known else None,
+        )
 
     def _check_parameters(self) -> None:
         one_of("structure", self.structure, ("tree", "chain"))
@@ -237,11 +253,15 @@ class HiddenMarkovTree(Estimator):
             clusters = found.transform(corpus.vocabulary.words)
         if clusters is None:
             edges = corpus.label_counts + 1 if labels > 1 else np.ones(1)
-            self.statistics_.randomize(self._seed(), edges / edges.sum(), corpus.n_sentences / corpus.n_tokens)
+            self.statistics_.randomize(
+                self._seed(), edges / edges.sum(), corpus.n_sentences / corpus.n_tokens
+            )
         else:
-            self.statistics_.from_clusters(clusters, corpus.word_counts, *class_counts(corpus, clusters, classes))
+            self.statistics_.from_clusters(
+                clusters, corpus.word_counts, *class_counts(corpus, clusters, classes)
+            )
         self.n_iter_ = self.position_ = self.step_ = 0
-        self.history_: list[dict[str, Any]] = []
+        self.history_ = []
         self.converged_, self.stopped_ = False, ""
         self._sums = np.zeros(2)  # log-likelihood and tokens of the epoch so far
 
@@ -262,7 +282,9 @@ class HiddenMarkovTree(Estimator):
         order = rng.stream(self._seed(), rng.SHUFFLE, self.n_iter_) if self.shuffle else None
         for trees in corpus.batches(int(self.batch_size), order, start=self.position_):
             if monitor.stopping:
-                raise Interrupted(f"interrupted in epoch {self.n_iter_ + 1}, after {self.position_} batches of it")
+                raise Interrupted(
+                    f"interrupted in epoch {self.n_iter_ + 1}, after {self.position_} batches of it"
+                )
             yield trees
             self.position_ += 1
             monitor.advance(len(trees.words))
@@ -281,7 +303,9 @@ class HiddenMarkovTree(Estimator):
         weight = self.statistics_.decay(alpha) / len(trees.words)
         log_likelihood = inference.add(trees, self.statistics_, self.statistics_, weight)
         if not np.isfinite(log_likelihood):
-            raise WordkitError(f"the log-likelihood is not finite in epoch {self.n_iter_ + 1}, batch {self.position_ + 1}")
+            raise WordkitError(
+                f"the log-likelihood is not finite in epoch {self.n_iter_ + 1}, batch {self.position_ + 1}"
+            )
         self._sums += log_likelihood, len(trees.words)
 
     def _batch_epoch(self, corpus: TreeCorpus, monitor: Monitor) -> None:
@@ -450,7 +474,9 @@ class HiddenMarkovTree(Estimator):
         model._check_parameters()
         model.vocabulary_ = Vocabulary.from_state(arrays)
         model.label_names_ = value_of(values, "label_names", list)
-        require(all(isinstance(name, str) for name in model.label_names_), "label_names holds what is no name")
+        require(
+            all(isinstance(name, str) for name in model.label_names_), "label_names holds what is no name"
+        )
         statistics = value_of(values, "statistics", dict)
         for name in ("smoothing", "back_off", "unseen", "scale"):
             value_of(statistics, name, float, 0.0)
@@ -463,7 +489,12 @@ class HiddenMarkovTree(Estimator):
             value_of(values, name, int, 0) for name in ("epochs_done", "position", "steps", "run_seed")
         )
         model.history_ = value_of(values, "history", list)
-        require(all(isinstance(record, dict) for record in model.history_), "history is not a list of records")
-        model.converged_, model.stopped_ = value_of(values, "converged", bool), value_of(values, "stopped", str)
+        require(
+            all(isinstance(record, dict) for record in model.history_), "history is not a list of records"
+        )
+        model.converged_, model.stopped_ = (
+            value_of(values, "converged", bool),
+            value_of(values, "stopped", str),
+        )
         model.restarts_ = {int(seed): float(score) for seed, score in value_of(values, "restarts", list)}
         return model

@@ -23,7 +23,10 @@ from wordkit.models.tree_corpus import TreeCorpus, Trees
 from wordkit.parallel import Workers
 
 _GROUP_TOKENS = 2048  # of a group of exact inference: its products are large enough, its vectors not too many
-_LEAST_GROUPS, _LEAST_TOKENS = 4, 256  # a batch is cut for several threads, if that leaves groups of some size
+_LEAST_GROUPS, _LEAST_TOKENS = (
+    4,
+    256,
+)  # a batch is cut for several threads, if that leaves groups of some size
 _SENTENCES = 1024  # read at once where nothing depends on it
 _WORD_BLOCKS = 8  # whose class totals are summed in order, whatever the number of threads
 
@@ -76,7 +79,9 @@ class Exact(Inference):
         p = source.parameters()
         classes, tokens = source.classes, len(trees.words)
         log_likelihood = np.empty(trees.n_sentences)
-        cuts = _cuts(trees.offsets, max(min(_LEAST_GROUPS, tokens // _LEAST_TOKENS), -(-tokens // _GROUP_TOKENS)))
+        cuts = _cuts(
+            trees.offsets, max(min(_LEAST_GROUPS, tokens // _LEAST_TOKENS), -(-tokens // _GROUP_TOKENS))
+        )
         sums = [np.zeros(matrix.shape if pairs else (0, classes, classes)) for _ in cuts]
         roots = np.empty(0)  # what they add is in the posteriors
 
@@ -105,7 +110,14 @@ class Exact(Inference):
         if target is source:  # else the image is made when all is there
             target.image[:] = target.transitions
         pseudocounts.add_marginals_dense(
-            trees.heads, trees.labels, trees.offsets, posterior, weight, target.starts, target.child_mass, target.parent_mass
+            trees.heads,
+            trees.labels,
+            trees.offsets,
+            posterior,
+            weight,
+            target.starts,
+            target.child_mass,
+            target.parent_mass,
         )
 
         def add_emissions(words: _Words, cut: tuple[int, int], totals: np.ndarray) -> None:

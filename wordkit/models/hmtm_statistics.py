@@ -29,9 +29,13 @@ import numpy as np
 from wordkit.checks import array_of, require
 from wordkit.rng import INITIAL, SPLIT, stream
 
-RESCALE_BELOW = 1e-9  # far from float32's smallest number, which the kernels' copy of the transitions must not reach
+RESCALE_BELOW = (
+    1e-9  # far from float32's smallest number, which the kernels' copy of the transitions must not reach
+)
 NOISE = 0.1  # of a class's emissions when it is split
-BROWN_ZERO = 1e-5  # what stands for a zero of Brown clusters, relative to the row's largest (thesis, section 2.2.4)
+BROWN_ZERO = (
+    1e-5  # what stands for a zero of Brown clusters, relative to the row's largest (thesis, section 2.2.4)
+)
 # Maximum likelihood, but for zeros that no later iteration could leave and no float32 product could hold.
 LEAST_SMOOTHING = 1e-30
 DEAD_SHARE = 1e-3  # of the mean class's mass: a class with less has died
@@ -246,7 +250,11 @@ class Statistics:
         self.transitions = self.transitions[:, origin][:, :, origin] / (parts[:, None] * parts)
         self.starts = self.starts[origin] / parts
         shape = (self.labels, len(origin))
-        self.totals, self.child_mass, self.parent_mass = np.zeros(len(origin)), np.zeros(shape), np.zeros(shape)
+        self.totals, self.child_mass, self.parent_mass = (
+            np.zeros(len(origin)),
+            np.zeros(shape),
+            np.zeros(shape),
+        )
         self.image = np.zeros(self.transitions.shape, dtype=np.float32)
         self.settle()
 
@@ -273,7 +281,9 @@ class Statistics:
         return {name: getattr(self, name) for name in self.ARRAYS}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], state: Mapping[str, Any], words: int) -> Statistics:
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], state: Mapping[str, Any], words: int
+    ) -> Statistics:
         """Inverse of :meth:`arrays` with the scalars of :meth:`state`; ValueError for what does not fit."""
         made = cls.__new__(cls)
         made.smoothing, made.back_off = float(state["smoothing"]), float(state["back_off"])
@@ -297,4 +307,9 @@ class Statistics:
 
     def state(self) -> dict[str, float]:
         """Scalars beside :meth:`arrays`."""
-        return {"smoothing": self.smoothing, "back_off": self.back_off, "unseen": self.unseen, "scale": self.scale}
+        return {
+            "smoothing": self.smoothing,
+            "back_off": self.back_off,
+            "unseen": self.unseen,
+            "scale": self.scale,
+        }

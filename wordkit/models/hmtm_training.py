@@ -63,7 +63,9 @@ class Run:
         notes = self._read_earlier(paths) if self.earlier else self._read_fresh(paths)
         if self.options["heldout"]:
             reader = TreeModel(self.model, self.tree_model.reading)
-            heldout = self.heldout = reader.read([self.options["heldout"]], self.tally, cache_folder=self._folder())
+            heldout = self.heldout = reader.read(
+                [self.options["heldout"]], self.tally, cache_folder=self._folder()
+            )
             notes.append(
                 f"held out: {heldout.n_sentences} sentences, {heldout.n_tokens} tokens, {heldout.word_counts[0]} of them unknown"
             )
@@ -93,7 +95,10 @@ class Run:
         if options["clusters"]:
             notes = self._read_clusters(options["clusters"])
         # What reads held-out data has to know the numbers before the training.
-        self.model.vocabulary_, self.model.label_names_ = self.corpus.vocabulary, list(self.corpus.label_names)
+        self.model.vocabulary_, self.model.label_names_ = (
+            self.corpus.vocabulary,
+            list(self.corpus.label_names),
+        )
         self.tree_model = TreeModel(self.model, self._reading())
         self._check_memory()
         return notes
@@ -104,11 +109,17 @@ class Run:
         count = len(clusters.paths)
         begin = "start_states" if "start_states" in self.explicit else "states"
         if begin in self.explicit and self.options[begin] != count:
-            raise WordkitError(f"{path}: has {count} clusters, and --{begin.replace('_', '-')} asks for {self.options[begin]}")
+            raise WordkitError(
+                f"{path}: has {count} clusters, and --{begin.replace('_', '-')} asks for {self.options[begin]}"
+            )
         self.model.set_params(**{begin: count})
         found = self.clusters = clusters.numbers(self.corpus.vocabulary.words)
         missing = int(np.count_nonzero(found[1:] < 0))
-        return [f"{missing} of {len(found) - 1} words are in no cluster and begin in all classes"] if missing else []
+        return (
+            [f"{missing} of {len(found) - 1} words are in no cluster and begin in all classes"]
+            if missing
+            else []
+        )
 
     def _check_memory(self) -> None:
         """Tell before the training that the statistics cannot fit: the system would kill the run."""
@@ -136,7 +147,9 @@ class Run:
             )
             before = [record["sha256"] for record in header["inputs"][header["continued"] :]]
             if before != [record["sha256"] for record in self.corpus.inputs]:
-                raise WordkitError(f"{self.options['resume']}: was trained on other data than {', '.join(paths)}")
+                raise WordkitError(
+                    f"{self.options['resume']}: was trained on other data than {', '.join(paths)}"
+                )
             return []
         self.corpus = self._read_corpus(
             paths, structure=self.model.structure, **self.earlier.reading, label_names=self.model.label_names_,
@@ -155,7 +168,9 @@ class Run:
             if name in may_change:
                 self.model.set_params(**{name: value})
             elif value != known[name]:
-                raise WordkitError(f"--{name.replace('_', '-')} {value} contradicts the model's {known[name]}")
+                raise WordkitError(
+                    f"--{name.replace('_', '-')} {value} contradicts the model's {known[name]}"
+                )
         for name in sorted(self.explicit & {"clusters"}):
             if not self.options["resume"]:
                 raise WordkitError(f"--{name} is the earlier model's to say; leave it out")
@@ -183,7 +198,9 @@ class Run:
         vocabulary = {"words": len(self.corpus.vocabulary)}
         return {
             "command": "train-hmtm",
-            "signature": signature("train-hmtm", {**self.tree_model.reading, **parameters, **vocabulary}, inputs),
+            "signature": signature(
+                "train-hmtm", {**self.tree_model.reading, **parameters, **vocabulary}, inputs
+            ),
             "inputs": inputs,
             **({"continued": continued} if continued else {}),
         }
@@ -208,13 +225,21 @@ class Run:
         return Result(
             name="train-hmtm",
             data=", ".join(record["name"] for record in corpus.inputs),
-            metrics={**metrics, "epochs": model.n_iter_, "words": len(corpus.vocabulary), "sentences": corpus.n_sentences},
+            metrics={
+                **metrics,
+                "epochs": model.n_iter_,
+                "words": len(corpus.vocabulary),
+                "sentences": corpus.n_sentences,
+            },
             covered=corpus.n_tokens - int(corpus.word_counts[0]),
             total=corpus.n_tokens,
             details={
                 "stopped": model.stopped_,
                 "history": model.history_,
-                **({"restarts": {str(seed): score for seed, score in model.restarts_.items()}}
-                   if len(getattr(model, "restarts_", {})) > 1 else {}),
-            },  # fmt: skip
+                **(
+                    {"restarts": {str(seed): score for seed, score in model.restarts_.items()}}
+                    if len(getattr(model, "restarts_", {})) > 1
+                    else {}
+                ),
+            },
         )

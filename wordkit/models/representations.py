@@ -1,7 +1,7 @@
 """Tokens and words as a hidden Markov tree model sees them: classes, and distributions over classes (thesis, section 4.2).
 
-``viterbi``: the class of each token in the most probable assignment of its sentence. ``posterior-token``: the distribution over the
-classes of a token in its sentence. ``posterior-type``: that of all training tokens of its word. ``both``: the last two one behind
+``viterbi``: the class of each token in the most probable assignment of its sentence. ``posterior-token``: its distribution over the
+classes. ``posterior-type``: that of all training tokens of its word. ``both``: the last two one behind
 the other, the word's classes numbered from C on.
 """
 
@@ -60,7 +60,9 @@ class Decoder:
             pairs: Iterable[tuple[list[str], Sentence | None]]
             if text:
                 if tree or self.model.reading["token"] != "form":
-                    raise ValueError("plain text has neither trees nor lemmas, which this model needs: give CoNLL")
+                    raise ValueError(
+                        "plain text has neither trees nor lemmas, which this model needs: give CoNLL"
+                    )
                 pairs = ((words, None) for words in _text_sentences(source, tally))
             else:
                 form = "auto" if format == "conll" else format
@@ -94,7 +96,10 @@ class Decoder:
         if reading["lowercase"]:
             words = [word.lower() for word in words]
         if sentence is not None and reading["token"] == "lemma/pos":
-            words = [f"{word}/{tag}" for word, tag in zip(words, sentence.column(reading["tag_column"]), strict=True)]
+            words = [
+                f"{word}/{tag}"
+                for word, tag in zip(words, sentence.column(reading["tag_column"]), strict=True)
+            ]
         return words
 
     def _texts(self, trees: Trees) -> list[str]:

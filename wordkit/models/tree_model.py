@@ -61,7 +61,13 @@ class TreeModel:
         return cls(model, reading, header)
 
     def read(
-        self, paths: Sequence[str], tally: Tally, *, format: str = "auto", cache_folder: str | None = None, limited: bool = False
+        self,
+        paths: Sequence[str],
+        tally: Tally,
+        *,
+        format: str = "auto",
+        cache_folder: str | None = None,
+        limited: bool = False,
     ) -> TreeCorpus:
         """A corpus in the model's numbers; words and labels that it does not know are number 0.
 
