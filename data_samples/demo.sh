@@ -29,5 +29,18 @@ wordkit -q train-rpa "$samples/questions.train.txt" -o shared.model --vectors "$
   --vectors-out shared.vec >/dev/null
 wordkit -q neighbors shared.vec who where --top 3
 
+say "train-hmtm: classes of words from dependency trees"
+wordkit -q train-hmtm "$samples/trees.conllu" -o trees.model --states 16 --vectors-out trees.vec
+wordkit -q classes trees.model --top 6 | head -n 5
+head -n 9 "$samples/trees.conllu" | wordkit -q decode trees.model -
+wordkit -q evaluate likelihood trees.model "$samples/trees.conllu"
+
+say "brown: clusters of words from text"
+wordkit -q brown "$samples/corpus.txt" -o corpus.paths --clusters 20
+head -n 3 corpus.paths
+
+say "evaluate similarity: word vectors beside people's scores"
+wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
+
 say "de-noising (Denis and Ralaivola 2017, Figure 1): accuracy of PA and RPA on noisy vectors"
 python -m wordkit.evaluation.denoising

@@ -12,6 +12,7 @@ _HOMES = {
     "RPAClassifier": "rpa",
     "TextClassifier": "text_classifier",
     "TreeCorpus": "tree_corpus",
+    "read_corpus": "tree_corpus",
     "TreeModel": "tree_model",
 }
 
@@ -23,6 +24,7 @@ __all__ = [
     "TextClassifier",
     "TreeCorpus",
     "TreeModel",
+    "read_corpus",
 ]
 
 
