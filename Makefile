@@ -13,7 +13,7 @@ SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd)
 RESULTS ?= results
 export DATA
 
-.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise samples
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation samples
 
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -57,6 +57,12 @@ experiment-rpa: $(VENV)/.installed ## Tables 3 and 4 of the RPA paper on DATA=fo
 
 experiment-rpa-noise: $(VENV)/.installed ## Figures 1 and 2 of the RPA paper
 	$(BIN)/python -m tests.benchmarks.experiment_rpa_noise --output $(RESULTS)/rpa-noise
+
+experiment-hmtm: $(VENV)/.installed ## chains, trees and labelled trees on the treebanks of DATA=folder
+	$(BIN)/python -m tests.benchmarks.experiment_hmtm --data "$(DATA)" --output $(RESULTS)/hmtm
+
+experiment-hmtm-approximation: $(VENV)/.installed ## Figures 2.2 and 2.3 of Grave's thesis, on the UD trees of DATA=folder
+	$(BIN)/python -m tests.benchmarks.experiment_hmtm_approximation --data "$(DATA)" --output $(RESULTS)/hmtm-approximation
 
 samples: $(VENV)/.installed ## make the files of data_samples anew
 	$(BIN)/python data_samples/generate.py

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: threads of BLAS make small matrices slower
 import subprocess
 import sys
 from pathlib import Path

@@ -75,6 +75,20 @@ def test_columns_sum_to_one_and_kernels_read_the_same_matrices():
     np.testing.assert_allclose(statistics.start().sum(), 1.0, rtol=1e-12)
 
 
+@pytest.mark.parametrize("back_off", [1e-3, 1e-30])
+def test_a_label_that_was_not_seen_has_the_classes_of_all_words(back_off):
+    statistics = some(back_off=back_off)
+    statistics.transitions[1] = 0
+    statistics.settle()
+    p = statistics.parameters()
+    shares = statistics.class_shares()
+    np.testing.assert_allclose(
+        statistics.transition_matrix()[1], np.repeat(shares[:, None], 4, axis=1), rtol=1e-12
+    )
+    read = (p.transitions + p.back_off[:, :, None]) * p.transition_scale[:, None, :]
+    np.testing.assert_allclose(read, statistics.transition_matrix(), rtol=1e-5)
+
+
 def test_a_row_is_never_below_its_floor():
     statistics = some(smoothing=0.01)
     statistics.emissions[3] = [1.0, 0.0, 0.0, 0.5]

@@ -1,8 +1,8 @@
 """Word classes of high mutual information: greedy merging (Brown et al. 1992) and exchange (Kneser and Ney 1993).
 
 Both raise the average mutual information of the classes of neighbouring words. :func:`brown` takes words by falling count
-into a window of C + 1 classes and merges the two that lose least. :func:`exchange` moves one word after the other to its best class until
-nothing moves. :func:`joins` merges classes to one, which gives the bit strings of either.
+into a window of C + 1 classes and merges the two that lose least. :func:`exchange` moves one word after the other to its best
+class, some times over. :func:`joins` merges classes to one, which gives the bit strings of either.
 
 Counts in the window, its row and column sums too, are those between words taken in so far.
 

@@ -182,7 +182,7 @@ class Statistics:
         """The probabilities of the model in the form that inference reads."""
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = np.where(self.totals > 0, 1.0 / self.totals, 0.0)
-        mass = self.back_off * self.parent_mass.mean(axis=1, keepdims=True)
+        mass = self._back_off_mass()[:, None]
         distribution = self._child_distribution()
         return Parameters(
             self.emissions,
@@ -193,6 +193,11 @@ class Statistics:
             np.ascontiguousarray(1.0 / (self.parent_mass + mass), dtype=np.float32),
             self.start(),
         )
+
+    def _back_off_mass(self) -> np.ndarray:
+        """(L,) m_l of the module's formula; 1 where a label was not seen."""
+        mass = self.back_off * self.parent_mass.mean(axis=1)
+        return np.where(mass > 0, mass, 1.0)
 
     def _child_distribution(self) -> np.ndarray:
         """(L, C): of the classes of words under each label; those of all words where a label was not seen."""
@@ -209,8 +214,9 @@ class Statistics:
 
     def transition_matrix(self) -> np.ndarray:
         """T (L, C, C) in float64: T[l, i, j] = p(child class i | parent class j, label l)."""
-        mass = self.back_off * self.parent_mass.mean(axis=1)[:, None, None]
-        smoothed = self.transitions + mass * self._child_distribution()[:, :, None]
+        smoothed = (
+            self.transitions + (self._back_off_mass()[:, None] * self._child_distribution())[:, :, None]
+        )
         smoothed /= smoothed.sum(axis=1, keepdims=True)
         return smoothed
 

@@ -1,8 +1,8 @@
 """Tokens and words as a hidden Markov tree model sees them: classes, and distributions over classes (thesis, section 4.2).
 
-``viterbi``: the class of each token in the most probable assignment of its sentence. ``posterior-token``: its distribution over the
-classes. ``posterior-type``: that of all training tokens of its word. ``both``: the last two one behind
-the other, the word's classes numbered from C on.
+``viterbi``: the class of each token in the most probable assignment of its sentence. ``posterior-token``: its distribution over
+the classes. ``posterior-type``: that of all training tokens of its word. ``both``: the last two one behind the other, the word's
+classes numbered from C on.
 """
 
 from __future__ import annotations

@@ -1,0 +1,35 @@
+"""Curves files are read back, and drawn without a display."""
+
+import pytest
+
+from wordkit.errors import DataError
+from wordkit.plotting.curves import CurvePoint, curves_figure, read_curves
+
+TEXT = (
+    "method\tk\tepoch\tmetric\tvalue\tseconds\n"
+    "kbest\t16\t1\tll\t-6.5\t0.5\nkbest\t16\t2\tll\t-6.0\t1\nexact\t\t1\tll\t-6.4\t2\n"
+)
+
+
+def test_curves_are_told_apart_by_their_other_columns(tmp_path):
+    (tmp_path / "c.tsv").write_text(TEXT)
+    curves = read_curves(tmp_path / "c.tsv")
+    assert list(curves) == ["kbest 16", "exact "]
+    assert curves["kbest 16"] == [CurvePoint(1, "ll", -6.5, 0.5), CurvePoint(2, "ll", -6.0, 1)]
+
+
+@pytest.mark.parametrize(
+    "text, line", [("a\tb\n", 1), ("", None), (TEXT + "kbest\t16\tx\tll\t1\t1\n", 5), (TEXT + "kbest\n", 5)]
+)
+def test_what_is_no_curve_is_told_with_its_line(tmp_path, text, line):
+    (tmp_path / "c.tsv").write_text(text)
+    with pytest.raises(DataError) as error:
+        read_curves(tmp_path / "c.tsv")
+    assert line is None or error.value.line == line
+
+
+def test_figure_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISPLAY", "bad:0")
+    (tmp_path / "c.tsv").write_text(TEXT)
+    curves_figure(read_curves(tmp_path / "c.tsv"), "ll", tmp_path / "c.png", against="seconds")
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
