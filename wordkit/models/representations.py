@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wordkit.errors import DataError
 from wordkit.formats.conll import Sentence, read_conll
 from wordkit.formats.opening import Input
 from wordkit.formats.text import TypeTable, read_token_ids
@@ -60,8 +61,8 @@ class Decoder:
             pairs: Iterable[tuple[list[str], Sentence | None]]
             if text:
                 if tree or self.model.reading["token"] != "form":
-                    raise ValueError(
-                        "plain text has neither trees nor lemmas, which this model needs: give CoNLL"
+                    raise DataError(
+                        source.name, 1, "is plain text", "CoNLL: the model is of trees, or of lemmas"
                     )
                 pairs = ((words, None) for words in _text_sentences(source, tally))
             else:

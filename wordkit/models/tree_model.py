@@ -63,7 +63,7 @@ class TreeModel:
     def read(
         self,
         paths: Sequence[str],
-        tally: Tally,
+        tally: Tally | None = None,
         *,
         format: str = "auto",
         cache_folder: str | None = None,
