@@ -13,7 +13,9 @@ from wordkit.models.tree_model import TreeModel
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, samples):
     folder = tmp_path_factory.mktemp("classes")
-    (folder / "s.conllu").write_text("\n\n".join((samples / "trees.conllu").read_text().split("\n\n")[:60]) + "\n\n")
+    (folder / "s.conllu").write_text(
+        "\n\n".join((samples / "trees.conllu").read_text().split("\n\n")[:60]) + "\n\n"
+    )
     options = ("--states", "6", "--epochs", "2", "--quiet")
     succeeds(run_wordkit(folder, "train-hmtm", "s.conllu", "-o", "m", *options))
     labels = ("--labels", "deprel", "--label-min-count", "20")
@@ -22,15 +24,21 @@ def folder(tmp_path_factory, samples):
 
 
 def test_lines_and_json_say_the_same(inside, folder):
-    lines = [line.split("\t") for line in succeeds(inside("classes", folder / "m", "--top", "3")).splitlines()]
+    lines = [
+        line.split("\t") for line in succeeds(inside("classes", folder / "m", "--top", "3")).splitlines()
+    ]
     found = json.loads(succeeds(inside("classes", folder / "m", "--top", "3", "--json")))["classes"]
-    assert [(int(n), words.split(" ")) for n, _, words in lines] == [(row["class"], row["words"]) for row in found]
+    assert [(int(n), words.split(" ")) for n, _, words in lines] == [
+        (row["class"], row["words"]) for row in found
+    ]
     shares = [row["share"] for row in found]
     assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(1)
     emissions, words = (model := TreeModel.load(folder / "m").model).emissions_, model.vocabulary_.words
     for row in found:
         assert row["words"][0] == words[emissions[:, row["class"]].argmax()] and len(row["words"]) == 3
-    everything = json.loads(succeeds(inside("classes", folder / "m", "--top", "1000000", "--json")))["classes"]
+    everything = json.loads(succeeds(inside("classes", folder / "m", "--top", "1000000", "--json")))[
+        "classes"
+    ]
     assert all(sorted(row["words"]) == sorted(words) for row in everything)
 
 

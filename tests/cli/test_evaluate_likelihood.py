@@ -40,16 +40,39 @@ def folder(tmp_path_factory):
 
 
 def test_keys_and_their_meaning(inside, folder):
-    result = json.loads(succeeds(inside("evaluate", "likelihood", folder / "tree", folder / "tree.conllu", "--json")))
-    assert {"log_likelihood_per_token", "perplexity", "tokens", "covered", "total", "signature", "seconds"} <= set(result)
-    assert result["command"] == "evaluate likelihood" and result["tokens"] == result["total"] == result["covered"] == 9
+    result = json.loads(
+        succeeds(inside("evaluate", "likelihood", folder / "tree", folder / "tree.conllu", "--json"))
+    )
+    assert {
+        "log_likelihood_per_token",
+        "perplexity",
+        "tokens",
+        "covered",
+        "total",
+        "signature",
+        "seconds",
+    } <= set(result)
+    assert (
+        result["command"] == "evaluate likelihood"
+        and result["tokens"] == result["total"] == result["covered"] == 9
+    )
     assert result["perplexity"] == pytest.approx(math.exp(-result["log_likelihood_per_token"]))
     model = TreeModel.load(folder / "tree")
     corpus = model.read([str(folder / "tree.conllu")], Tally())
     assert result["log_likelihood_per_token"] == model.model.log_likelihood(corpus)
     for projection in ("kbest", "ebest"):
-        run = inside("evaluate", "likelihood", folder / "tree", folder / "tree.conllu", "--json", "--projection", projection)
-        assert json.loads(succeeds(run))["log_likelihood_per_token"] <= result["log_likelihood_per_token"] + 1e-6
+        run = inside(
+            "evaluate",
+            "likelihood",
+            folder / "tree",
+            folder / "tree.conllu",
+            "--json",
+            "--projection",
+            projection,
+        )
+        assert (
+            json.loads(succeeds(run))["log_likelihood_per_token"] <= result["log_likelihood_per_token"] + 1e-6
+        )
 
 
 def test_several_files_are_scored_by_themselves(inside, folder, tmp_path):
@@ -151,10 +174,10 @@ def test_headers_that_are_damaged(folder):
     name = "tree"
     header, arrays = read_model(folder / name)
     found = []
-    for place in paths(header):
+    for number, place in enumerate(paths(header)):
         if place[0] in FIXED or any(isinstance(key, int) and key for key in place):
             continue
-        for value in VALUES:
+        for value in VALUES[number % 2 :: 2]:
             changed = copy.deepcopy(header)
             inner = changed
             for key in place[:-1]:

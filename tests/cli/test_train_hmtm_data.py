@@ -21,7 +21,8 @@ TREE = ("--min-count", "1", "--states", "4", "--epochs", "2")
 def conll(*sentences: list[tuple[str, object]]) -> str:
     """Sentences of (word, head)."""
     return "".join(
-        "".join(f"{i}\t{word}\t_\tX\t_\t_\t{head}\tdep\t_\t_\n" for i, (word, head) in enumerate(sentence, 1)) + "\n"
+        "".join(f"{i}\t{word}\t_\tX\t_\t_\t{head}\tdep\t_\t_\n" for i, (word, head) in enumerate(sentence, 1))
+        + "\n"
         for sentence in sentences
     )
 
@@ -75,7 +76,9 @@ def test_u073_depth_and_fan_out(inside, tmp_path, projection):
     run = inside("train-hmtm", path, "-o", "m", *TREE, *options, "--json")
     assert np.isfinite(json.loads(succeeds(run))["log_likelihood"])
     sound(tmp_path / "m")
-    out = succeeds(inside("decode", "m", path, "--projection", projection, "--representation", "posterior-token"))
+    out = succeeds(
+        inside("decode", "m", path, "--projection", projection, "--representation", "posterior-token")
+    )
     assert out.count("Posterior=") == 3 * n and "nan" not in out
 
 
@@ -85,7 +88,10 @@ def test_u073_long_line(inside, tmp_path):
     assert np.isfinite(json.loads(succeeds(run))["log_likelihood"])
     run = inside("train-hmtm", path, "-o", "n", *CHAIN)
     succeeds(run)
-    assert "1 sentences with 5000 tokens are passed over: longer than 50 tokens (--max-length)" in run.stderr.decode()
+    assert (
+        "1 sentences with 5000 tokens are passed over: longer than 50 tokens (--max-length)"
+        in run.stderr.decode()
+    )
     sound(tmp_path / "m"), sound(tmp_path / "n")
 
 
@@ -129,13 +135,17 @@ def test_bad_trees_are_one_line_or_counted(inside, tmp_path, name):
 def test_text_where_trees_or_lemmas_are_needed(inside, tmp_path, format):
     path = written(tmp_path, "a b\nb a\n", "x")
     trees = written(tmp_path, conll(GOOD, GOOD), "t.conllu")
-    fails(inside("train-hmtm", path, "-o", "m", *TREE, "--format", format), "x:" if format == "auto" else "x: ", "plain text has no trees")
+    place = "x:1: " if format == "auto" else "x: "
+    fails(inside("train-hmtm", path, "-o", "m", *TREE, "--format", format), place + "plain text has no trees")
     lemma = ("--token", "lemma")
-    fails(inside("train-hmtm", path, "-o", "m", *CHAIN, *lemma, "--format", format), "plain text has no lemmas")
-    if format == "auto":
-        fails(inside("train-hmtm", trees, "-o", "m", *TREE, "--heldout", path), "x:1: plain text has no trees")
+    fails(
+        inside("train-hmtm", path, "-o", "m", *CHAIN, *lemma, "--format", format), "plain text has no lemmas"
+    )
+    fails(inside("train-hmtm", trees, "-o", "m", *TREE, "--heldout", path), "x:1: plain text has no trees")
     succeeds(inside("train-hmtm", trees, "-o", "tree", *TREE))
-    fails(inside("train-hmtm", path, "-o", "m", "--init", "tree", "--format", format), "plain text has no trees")
+    fails(
+        inside("train-hmtm", path, "-o", "m", "--init", "tree", "--format", format), "plain text has no trees"
+    )
     succeeds(inside("train-hmtm", path, "-o", "chain", *CHAIN))
     succeeds(inside("train-hmtm", path, "-o", "m", "--init", "chain", "--format", format))
 
@@ -175,7 +185,10 @@ def test_u017_u104_wrong_files(inside, tmp_path, questions, samples):
     fails(inside("train-hmtm", empty, "-o", "m", *CHAIN), "empty: is empty")
     fails(inside("train-hmtm", written(tmp_path, "\n \n", "blank"), "-o", "m", *CHAIN), "blank: ")
     for option in ("--init", "--resume"):
-        fails(inside(*command, option, questions), "this is a model of kind 'rpa', expected a hidden Markov tree model")
+        fails(
+            inside(*command, option, questions),
+            "this is a model of kind 'rpa', expected a hidden Markov tree model",
+        )
         fails(inside(*command, option, path), "x.conllu: is not a model file")
         fails(inside(*command, option, "nowhere"), "nowhere: No such file")
     fails(inside(*command, "--clusters", questions), "NUL byte")

@@ -485,7 +485,10 @@ class HiddenMarkovTree(Estimator):
         model.statistics_ = Statistics.from_arrays(arrays, statistics, len(model.vocabulary_))
         require(model.statistics_.labels == len(model.label_names_), "labels and transitions differ")
         classes = model.statistics_.classes
-        require((model.start_states or model.states) <= classes <= model.states, f"{classes} classes do not fit the states")
+        require(
+            (model.start_states or model.states) <= classes <= model.states,
+            f"{classes} classes do not fit the states",
+        )
         sums = np.asarray(arrays["epoch_sums"])
         require(sums.shape == (2,) and sums.dtype == np.float64, "epoch_sums is not two numbers")
         model._sums = sums.copy()

@@ -183,7 +183,11 @@ class Run:
             if "clusters" in self.explicit:
                 raise WordkitError("--clusters is the earlier model's to say; leave it out")
             return
-        if "init" in self.explicit and self.options["init"] in INITS and self.options["init"] != known["init"]:
+        if (
+            "init" in self.explicit
+            and self.options["init"] in INITS
+            and self.options["init"] != known["init"]
+        ):
             raise WordkitError(f"--init {self.options['init']} contradicts the model's {known['init']}")
         choices = self.tree_model.header.get("choices", {})
         for name in sorted(self.explicit & set(choices)):
@@ -221,7 +225,9 @@ class Run:
                 "train-hmtm", {**self.tree_model.reading, **parameters, **vocabulary}, inputs
             ),
             "inputs": inputs,
-            "choices": before["choices"] if self.options["resume"] else {name: self.options[name] for name in _CHOICES},
+            "choices": before["choices"]
+            if self.options["resume"]
+            else {name: self.options[name] for name in _CHOICES},
             **({"continued": continued} if continued else {}),
         }
 

@@ -22,13 +22,16 @@ READING: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 
-
 def refuse_text(path: str | os.PathLike[str], structure: str, token: str) -> None:
     """DataError if plain text lacks what words and arcs are made of."""
     if structure == "tree":
-        raise DataError(os.fspath(path), None, "plain text has no trees", "CoNLL, or a model of --structure chain")
+        raise DataError(
+            os.fspath(path), None, "plain text has no trees", "CoNLL, or a model of --structure chain"
+        )
     if token != "form":
-        raise DataError(os.fspath(path), None, f"plain text has no lemmas, which --token {token} needs", "CoNLL")
+        raise DataError(
+            os.fspath(path), None, f"plain text has no lemmas, which --token {token} needs", "CoNLL"
+        )
 
 
 class TreeModel:
