@@ -83,6 +83,7 @@ TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
 EVALUATE = ("evaluate", "classification", "small.model")
 VECTORS = BROKEN.parent / "vectors.txt"
 COMMANDS_OF = {
+    "CoNLL": [("train-hmtm", "-o", "out.model", "--min-count", "1")],
     "vectors": [("info",), ("convert", "--to", "glove")],
     "binary vectors": [("info",), ("convert", "--to", "glove")],
     "svmlight": [TRAIN_SVMLIGHT],

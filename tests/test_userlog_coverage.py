@@ -12,6 +12,9 @@ TRAIN, DATA, PREDICT, LINE, STOPPED = (
     f"tests/cli/test_{name}.py"
     for name in ("train_rpa", "train_rpa_data", "predict", "command_line", "interruption")
 )
+HMTM, HMTM_DATA, DECODE = (
+    f"tests/cli/test_{name}.py" for name in ("train_hmtm", "train_hmtm_data", "decode")
+)
 OPENING, TEXT, LABELLED, MODELS = (
     f"tests/formats/test_{name}.py" for name in ("opening", "text", "labelled", "model_file")
 )
@@ -25,18 +28,18 @@ COVERED = {
     "U058": LABELLED, "U059": "tests/models/test_bag_of_words.py", "U060": LABELLED, "U061": TRAIN, "U062": TRAIN,
     "U063": STOPPED, "U064": TEXT, "U065": TRAIN, "U079": STOPPED, "U082": "tests/evaluation/test_classification.py",
     "U090": PREDICT, "U092": LINE, "U093": LINE, "U094": LINE, "U095": TRAIN, "U096": TRAIN, "U099": LINE, "U100": LINE,
+    "U018": HMTM_DATA, "U053": DECODE, "U071": HMTM_DATA, "U072": DECODE, "U073": HMTM_DATA, "U074": HMTM, "U078": HMTM,
     "U102": MODELS, "U103": LINE, "U104": MODELS,
 }  # fmt: skip
 
 LATER = {
     "U039": "NER files, for evaluate ner", "U040": "NER files, for evaluate ner",
     "U066": "train-rpa has no options that switch off its loss; for dcme", "U067": "for cooccur and sparse-code",
-    "U068": "for dcme", "U069": "for brown", "U070": "for brown", "U071": "for train-hmtm", "U072": "for decode",
-    "U073": "for train-hmtm", "U074": "for train-hmtm", "U075": "for sparse-code", "U076": "for trace-lasso",
-    "U077": "for trace-lasso", "U078": "for train-hmtm", "U080": "models of wordkit are one file; for counts and vocabularies",
+    "U068": "for dcme", "U069": "for brown", "U070": "for brown", "U075": "for sparse-code", "U076": "for trace-lasso",
+    "U077": "for trace-lasso", "U080": "models of wordkit are one file; for counts and vocabularies",
     "U083": "for evaluate analogy", "U084": "for evaluate analogy",
     "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
-    "U089": "for tmira", "U053": "train-rpa gives margins, not probabilities; for train-hmtm and dcme",
+    "U089": "for tmira",
     "U098": "tqdm draws the bar, and report.py asks it for the rate of the whole run", "U101": "packaging: see .ci/run",
     "U035": "for evaluate ner", "U091": "test_evaluation_equals_the_predictions in tests/cli/test_predict.py runs twice",
 }  # fmt: skip

@@ -1,195 +1,194 @@
-"""``wordkit decode``, ``classes`` and ``evaluate likelihood`` on the command line."""
+"""``wordkit decode``: classes of words in their sentences."""
 
 from __future__ import annotations
 
-import itertools
-import json
+import gzip
+import os
+import subprocess
 
 import numpy as np
 import pytest
 
 from tests.cli.conftest import fails, run_wordkit, succeeds
-from wordkit.formats.conll import read_conll
-from wordkit.models.tree_corpus import read_corpus
+from tests.cli.test_train_rpa import on_path
+from wordkit.models.tree_corpus import TreeCorpus
 from wordkit.models.tree_model import TreeModel
 
-ODD = (
-    "# text = I don't\n1\tI\tI\tPRON\t_\t_\t2\tnsubj\t_\tSpaceAfter=No\n2-3\tdont\t_\t_\t_\t_\t_\t_\t_\t_\n"
-    "2\tdo\tdo\tAUX\t_\t_\t0\troot\t_\t_\n2.1\tgap\t_\t_\t_\t_\t_\t_\t0:x\t_\n3\tnot\tnot\tPART\t_\t_\t2\tadvmod\t_\tA=b|Class=9\n\n"
-)
+MODEL = ("--states", "6", "--k", "4", "--epochs", "2", "--quiet")
+ODD = """# a comment
+#    another = one
+
+1-2\tThe-the\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tthe\tthe\tDET\tDT\t_\t2\tdet\t_\tSpaceAfter=No
+2\tunheard-of\tx\tNOUN\tNN\tA=b|C=d\t0\troot\t0:root|3:x\t_
+2.1\tgone\tgo\tVERB\t_\t_\t_\t_\t1:a\tClass=9
+3\t?\t?\tPUNCT\t.\t_\t2\tpunct\t_\tA=1|B=2
+
+"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, samples):
     folder = tmp_path_factory.mktemp("decode")
-    quick = ("--states", "6", "--epochs", "2")
-    succeeds(
-        run_wordkit(
-            folder, "train-hmtm", samples / "trees.conllu", "-o", "trees.model", "--labels", "deprel", *quick
-        )
+    blocks = (samples / "trees.conllu").read_text().split("\n\n")[:60]
+    (folder / "s.conllu").write_text("\n\n".join(blocks) + "\n\n")
+    (folder / "s.txt").write_text(
+        "".join((samples / "corpus.txt").read_text().splitlines(keepends=True)[:100])
     )
-    succeeds(
-        run_wordkit(
-            folder, "train-hmtm", samples / "corpus.txt", "-o", "text.model", "--structure", "chain", *quick
-        )
-    )
-    (folder / "trees").symlink_to(samples / "trees.conllu")
-    (folder / "text").symlink_to(samples / "corpus.txt")
-    (folder / "odd").write_text(ODD)
+    succeeds(run_wordkit(folder, "train-hmtm", "s.conllu", "-o", "tree", *MODEL))
+    succeeds(run_wordkit(folder, "train-hmtm", "s.txt", "-o", "chain", "--structure", "chain", *MODEL))
     return folder
 
 
-def decode(folder, *args, **kwargs) -> str:
-    return succeeds(run_wordkit(folder, "decode", *args, **kwargs))
+def misc(text: str) -> list[str]:
+    """Of each word the value that was added."""
+    rows = [line.split("\t") for line in text.splitlines() if line and line[0].isdigit()]
+    return [row[9].rsplit("=", 1)[1] for row in rows if row[0].isdigit()]
 
 
-def test_conll_is_kept_but_for_misc(folder):
-    out = decode(folder, "trees.model", "odd").splitlines()
-    given = ODD.splitlines()
-    assert len(out) == len(given)
-    for before, after in zip(given, out, strict=True):
-        assert before.split("\t")[:9] == after.split("\t")[:9]
-    assert out[2] == given[2] and out[4] == given[4] and out[0] == given[0]
-    assert out[1].split("\t")[9].startswith("SpaceAfter=No|Class=")
-    assert "A=b|Class=" in out[5] and out[5].count("Class=") == 1
-    assert out[6] == ""
+def dense(texts: list[str], width: int) -> np.ndarray:
+    out = np.zeros((len(texts), width))
+    for row, text in zip(out, texts, strict=True):
+        for cell in text.split(","):
+            number, _, probability = cell.partition(":")
+            row[int(number)] = float(probability)
+    return out
 
 
-@pytest.mark.parametrize("projection", ["exact", "kbest"])
-def test_classes_and_posteriors_are_those_of_the_model(folder, projection):
-    loaded = TreeModel.load(folder / "trees.model")
-    corpus = loaded.read([str(folder / "trees")], tally=None, limited=False)
-    viterbi = np.concatenate(loaded.model.decode(corpus, projection=projection))
-    posterior = np.concatenate(loaded.model.transform(corpus, projection=projection))
-    text = decode(folder, "trees.model", "trees", "--format", "tsv", "--projection", projection)
-    assert [int(line.split("\t")[1]) for line in text.splitlines() if line] == viterbi.tolist()
-    text = decode(
-        folder, "trees.model", "trees", "--representation", "posterior-token", "--format", "tsv", "--min-probability", "0",
-        "--projection", projection,
-    )  # fmt: skip
-    rows = [line.split("\t")[1] for line in text.splitlines() if line]
-    for row, expected in itertools.islice(zip(rows, posterior, strict=True), 300):
-        cells = dict(cell.split(":") for cell in row.split(","))
-        assert sum(map(float, cells.values())) == pytest.approx(1.0, abs=2e-3)
-        found = [float(cells.get(str(c), 0)) for c in range(6)]
-        np.testing.assert_allclose(found, expected, atol=1e-3)
-
-
-def test_both_are_numbered_one_behind_the_other(folder):
-    (folder / "s").write_text("the dog eats\n")
-    both = decode(
-        folder, "text.model", "s", "--representation", "both", "--min-probability", "0"
-    ).splitlines()[0]
-    parts = [
-        decode(
-            folder, "text.model", "s", "--representation", f"posterior-{kind}", "--min-probability", "0"
-        ).splitlines()[0]
-        for kind in ("token", "type")
-    ]
-    word, cells = both.split("\t")
-    token, type_ = (part.split("\t")[1].split(",") for part in parts)
-    shifted = [f"{int(cell.split(':')[0]) + 6}:{cell.split(':')[1]}" for cell in type_]
-    assert word == "the" and cells.split(",") == token + shifted
-
-
-def test_text_gives_tsv_or_conll(folder):
-    tsv = decode(folder, "text.model", "-", input=b"the dog\n\nunseenword !\n")
-    assert [line.split("\t")[0] for line in tsv.splitlines()] == ["the", "dog", "", "unseenword", "!", ""]
-    (folder / "two").write_text("the dog\nthe cat\n")
-    decode(folder, "text.model", "two", "--format", "conll", "-o", "two.conllu")
-    sentences = list(read_conll(folder / "two.conllu", heads="any"))
-    assert [s.forms for s in sentences] == [["the", "dog"], ["the", "cat"]]
-    assert all(m.startswith("Class=") for s in sentences for m in s.misc)
-
-
-def test_u072_unknown_words_have_a_class_and_are_counted(folder):
-    run = run_wordkit(folder, "decode", "text.model", "-", input=b"zzz yyy the\n")
-    assert succeeds(run).count("\n") == 4
-    assert b"3 tokens decoded, 2 of them unknown" in run.stderr
-
-
-def test_sentences_of_any_length_are_decoded(folder):
-    text = decode(
-        folder, "text.model", "-", "--representation", "posterior-token", input=b"the dog " * 2500 + b"\n"
+def test_output_is_that_of_the_model_in_python(inside, folder):
+    model = TreeModel.load(folder / "tree").model
+    rows = [b.splitlines() for b in (folder / "s.conllu").read_text().split("\n\n") if b.strip()]
+    rows = [[line.split("\t") for line in block if not line.startswith("#")] for block in rows]
+    words, heads = [[r[1] for r in s] for s in rows], [[int(r[6]) for r in s] for s in rows]
+    corpus = TreeCorpus.from_sentences(
+        words, heads, vocabulary=model.vocabulary_, label_names=model.label_names_
     )
-    assert text.count("\n") == 5001
-    assert "nan" not in text
-
-
-def test_what_does_not_fit_is_one_line(folder):
-    fails(run_wordkit(folder, "decode", "trees.model", "text"), "CoNLL")
-    fails(run_wordkit(folder, "decode", "trees.model", "text", "--input-format", "text"), "CoNLL")
-    fails(run_wordkit(folder, "decode", "text", "trees"), "text: is not a model file")
-    (folder / "bad").write_text(ODD + "1\ta\t_\t_\t_\t_\t5\t_\t_\t_\n\n")
-    fails(run_wordkit(folder, "decode", "trees.model", "bad", "-o", "out"), "bad:8:")
-    assert not (folder / "out").exists()
-    run = run_wordkit(folder, "decode", "trees.model", "bad", "--skip-invalid")
-    assert succeeds(run).count("Class=") == 3
-    assert b"skipped" in run.stderr
-    (folder / "nothing").write_text("")
-    fails(run_wordkit(folder, "decode", "text.model", "nothing"), "is empty")
-
-
-def test_classes_list_words_and_what_follows(folder):
-    lines = succeeds(run_wordkit(folder, "classes", "text.model", "--top", "4", "--transitions")).splitlines()
-    own = [line.split("\t") for line in lines if line.split("\t")[1] != ">"]
-    assert len(own) == 6 and len(lines) == 6 + 30
-    shares = [float(share) for _, share, _ in own]
-    assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(1.0, abs=1e-3)
-    assert all(len(words.split(" ")) == 4 for *_, words in own)
-    labelled = succeeds(run_wordkit(folder, "classes", "trees.model", "--transitions"))
-    assert ">det" in labelled or ">nsubj" in labelled
-    record = json.loads(succeeds(run_wordkit(folder, "classes", "text.model", "--json", "--transitions")))
-    assert len(record["classes"]) == 6 and len(record["classes"][0]["transitions"]) == 5
-
-
-def test_classes_of_a_word(folder):
-    lines = succeeds(
-        run_wordkit(folder, "classes", "text.model", "--word", "the", "--min-share", "0")
-    ).splitlines()
-    assert sum(float(line.split("\t")[1]) for line in lines) == pytest.approx(1.0, abs=1e-3)
-    fails(run_wordkit(folder, "classes", "text.model", "--word", "zzz"), "does not know the word `zzz`")
-
-
-def test_likelihood_is_the_model_s(folder):
-    record = json.loads(
-        succeeds(run_wordkit(folder, "evaluate", "likelihood", "trees.model", "trees", "--json"))
-    )
-    loaded = TreeModel.load(folder / "trees.model")
-    value = loaded.model.log_likelihood(loaded.read([str(folder / "trees")], tally=None))
-    assert record["log_likelihood_per_token"] == pytest.approx(value)
-    assert record["perplexity"] == pytest.approx(np.exp(-value))
-    assert record["tokens"] == record["total"] > record["covered"]
-    assert record["signature"].startswith("command:evaluate-likelihood")
-    bound = json.loads(
-        succeeds(
-            run_wordkit(
-                folder, "evaluate", "likelihood", "trees.model", "trees", "--json", "--projection", "kbest"
-            )
+    for projection in ("exact", "kbest", "ebest"):
+        options = (folder / "tree", folder / "s.conllu", "--projection", projection)
+        text = succeeds(inside("decode", *options))
+        assert [int(c) for c in misc(text)] == np.concatenate(
+            model.decode(corpus, projection=projection)
+        ).tolist()
+        text = succeeds(
+            inside("decode", *options, "--representation", "posterior-token", "--min-probability", "0")
         )
+        found, expected = dense(misc(text), 6), np.concatenate(model.transform(corpus, projection=projection))
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-12)
+    text = succeeds(inside("decode", *options, "--representation", "both", "--min-probability", "0"))
+    types = model.word_vectors()[model.vocabulary_.numbers([word for s in words for word in s])]
+    np.testing.assert_allclose(dense(misc(text), 12)[:, 6:], types, rtol=1e-3, atol=1e-12)
+
+
+def test_u053_probabilities_lie_between_0_and_1_and_sum_to_1(inside, folder):
+    for kind in ("posterior-token", "posterior-type"):
+        options = ("--representation", kind, "--min-probability", "0", "--format", "tsv")
+        text = succeeds(inside("decode", folder / "tree", folder / "s.conllu", *options))
+        found = dense([line.split("\t")[1] for line in text.splitlines() if line], 6)
+        assert found.min() >= 0 and found.max() <= 1
+        np.testing.assert_allclose(found.sum(axis=1), 1, atol=2e-3)  # four digits are printed
+    cut = succeeds(inside("decode", folder / "tree", folder / "s.conllu", "--representation", "posterior-token",
+                          "--min-probability", "1"))  # fmt: skip
+    assert all(text.count(":") >= 1 for text in misc(cut))
+
+
+def test_all_but_misc_stays_byte_for_byte(inside, folder, tmp_path):
+    (tmp_path / "odd.conllu").write_text(ODD.replace("\n\n1-2", "\n1-2"))
+    out = succeeds(inside("decode", folder / "tree", "odd.conllu"))
+    given = (tmp_path / "odd.conllu").read_text().split("\n")
+    assert len(out.split("\n")) == len(given)
+    for before, after in zip(given, out.split("\n"), strict=True):
+        if before[:1].isdigit() and before.split("\t")[0].isdigit():
+            assert after.split("\t")[:9] == before.split("\t")[:9]
+            kept, _, added = after.split("\t")[9].rpartition("Class=")
+            assert kept.rstrip("|") == before.split("\t")[9].replace("_", "") and added.isdigit()
+        else:
+            assert after == before
+    again = succeeds(inside("decode", folder / "tree", "odd.conllu", "-o", "one.conllu"))
+    assert again == "" and (tmp_path / "one.conllu").read_text() == out
+    assert succeeds(inside("decode", folder / "tree", "one.conllu")) == out, "an earlier Class= is replaced"
+
+
+def test_text_for_chains(inside, folder, tmp_path):
+    (tmp_path / "t").write_text("the dog\n\n\nof zzz\n")
+    out = succeeds(inside("decode", folder / "chain", "t"))
+    assert [[row.split("\t")[0] for row in block.split("\n")] for block in out.rstrip("\n").split("\n\n")] == [
+        ["the", "dog"], ["of", "zzz"]]  # fmt: skip
+    conll = succeeds(inside("decode", folder / "chain", "t", "--format", "conll"))
+    assert conll.split("\n")[0].split("\t")[:2] == ["1", "the"]
+    assert misc(conll) == [row.split("\t")[1] for row in out.splitlines() if row]
+    # A chain model reads CoNLL too, whatever its heads.
+    (tmp_path / "c.conllu").write_text("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+    assert misc(succeeds(inside("decode", folder / "chain", "c.conllu"))) == misc(conll)[:2]
+
+
+def test_u072_unknown_words_are_decoded_and_counted(inside, folder, tmp_path):
+    (tmp_path / "t").write_text("zzz yyy\nxxx\n")
+    run = inside("decode", folder / "chain", "t", "--representation", "both")
+    assert len(succeeds(run).split()) == 6 and "nan" not in run.stdout.decode()
+    assert "3 tokens decoded, 3 of them unknown to the model" in run.stderr.decode()
+
+
+def test_u073_long_sentences_do_not_underflow(inside, folder, tmp_path):
+    (tmp_path / "t").write_text("the dog of a king " * 1000 + "\n")
+    out = succeeds(inside("decode", folder / "chain", "t", "--representation", "posterior-token"))
+    texts = [line.split("\t")[1] for line in out.splitlines() if line]
+    assert len(texts) == 5000 and len(set(texts[2000:3000])) > 1 and "nan" not in out
+
+
+def test_bad_sentences(inside, folder, tmp_path):
+    good = ODD.replace("\n\n1-2", "\n1-2")
+    (tmp_path / "x.conllu").write_text(good + good.replace("\t2\tpunct", "\t3\tpunct") + good)
+    (tmp_path / "out").write_text("old")
+    fails(inside("decode", folder / "tree", "x.conllu", "-o", "out"), "x.conllu:15: word 3 is its own head")
+    assert (tmp_path / "out").read_text() == "old"
+    run = inside("decode", folder / "tree", "x.conllu", "--skip-invalid")
+    assert succeeds(run).count("another = one") == 2 and "x.conllu:15: " in run.stderr.decode()
+
+
+@pytest.mark.parametrize("options", [(), ("--input-format", "text")])
+def test_text_where_the_model_needs_more(inside, folder, tmp_path, options):
+    message = fails(
+        inside("decode", folder / "tree", folder / "s.txt", *options, "-o", "out"),
+        "s.txt: plain text has no trees",
     )
-    assert bound["log_likelihood_per_token"] <= value + 1e-6
+    assert message.count("\n") == 1 and os.listdir(tmp_path) == []
+    lemmas = ("--structure", "chain", "--token", "lemma/pos", *MODEL)
+    succeeds(inside("train-hmtm", folder / "s.conllu", "-o", "lemmas", *lemmas))
+    fails(inside("decode", "lemmas", folder / "s.txt", *options), "s.txt: plain text has no lemmas")
+    succeeds(inside("decode", "lemmas", folder / "s.conllu"))
 
 
-def test_likelihood_of_several_files(folder):
-    record = json.loads(
-        succeeds(run_wordkit(folder, "evaluate", "likelihood", "trees.model", "trees", "odd", "--json"))
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "2"])
+def test_probabilities_that_are_none(inside, folder, value):
+    fails(inside("decode", folder / "tree", folder / "s.conllu", "--min-probability", value), code=2)
+
+
+def test_u017_u104_wrong_files(inside, folder, questions, tmp_path):
+    (tmp_path / "empty").write_text("")
+    for name in ("tree", "chain"):
+        fails(inside("decode", folder / name, "empty"), "empty: is empty")
+        fails(inside("decode", folder / name, folder / "tree"), "tree")
+        fails(inside("decode", folder / name, "nowhere"), "nowhere: No such file")
+    fails(
+        inside("decode", questions, folder / "s.txt"),
+        "this is a model of kind 'rpa', expected a hidden Markov tree",
     )
-    values = [result["log_likelihood_per_token"] for result in record["results"]]
-    assert record["log_likelihood_per_token"] == pytest.approx(np.mean(values))
-    assert [result["data"] for result in record["results"]] == ["trees", "odd"]
-    fails(run_wordkit(folder, "evaluate", "likelihood", "trees.model", "text"), "text")
+    fails(inside("decode", folder / "s.txt", folder / "s.txt"), "is not a model file")
+    fails(
+        inside("decode", folder / "tree", folder / "s.conllu", "-o", folder / "s.conllu"), "an input", code=2
+    )
 
 
-def test_plain_reading_agrees_with_the_corpus_reader(folder, samples):
-    """What decode counts as unknown is what the corpus reader does, lower case and lemmas included."""
-    options = ("--token", "lemma/pos", "--lowercase", "--states", "3", "--epochs", "1")
-    succeeds(run_wordkit(folder, "train-hmtm", samples / "trees.conllu", "-o", "lemma.model", *options))
-    run = run_wordkit(folder, "decode", "lemma.model", "trees")
-    succeeds(run)
-    loaded = TreeModel.load(folder / "lemma.model")
-    corpus = read_corpus(
-        [folder / "trees"], token="lemma/pos", lowercase=True, max_length=None, vocabulary=loaded.model.vocabulary_,
-        label_names=loaded.model.label_names_,
-    )  # fmt: skip
-    assert f"{corpus.n_tokens} tokens decoded, {corpus.word_counts[0]} of them unknown" in run.stderr.decode()
+def test_pipes_and_compressed_files(folder, tmp_path, wordkit):
+    data = (folder / "s.conllu").read_bytes()
+    plain = succeeds(wordkit("decode", folder / "tree", folder / "s.conllu"))
+    (tmp_path / "s.gz").write_bytes(gzip.compress(data))
+    assert succeeds(wordkit("decode", folder / "tree", "-", stdin=gzip.compress(data), timeout=20)) == plain
+    succeeds(wordkit("decode", folder / "tree", "s.gz", "-o", "out.gz", "--threads", "2"))
+    assert gzip.decompress((tmp_path / "out.gz").read_bytes()).decode() == plain
+    (tmp_path / "big.conllu").write_bytes(data * 12)
+    script = f"wordkit decode {folder / 'tree'} big.conllu | head -1"
+    run = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, env=on_path(tmp_path), check=False
+    )
+    assert (run.returncode, run.stderr, run.stdout.count(b"\n")) == (0, b"", 1)

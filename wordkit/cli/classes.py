@@ -24,7 +24,7 @@ from wordkit.errors import WordkitError
 )
 @click.option(
     "--min-share",
-    type=click.FloatRange(0, 1),
+    type=options.share,
     default=0.01,
     help="Least share of the word's tokens, with --word.",
 )

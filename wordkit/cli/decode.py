@@ -26,7 +26,7 @@ from wordkit.cli.report import message, report_tally
               default="auto", help="Format of INPUT; auto goes by its first lines.")  # fmt: skip
 @click.option("--projection", type=click.Choice(["exact", "kbest", "ebest"]), default="exact",
               help="Infer over all classes, or as the model was trained.")  # fmt: skip
-@click.option("--min-probability", type=click.FloatRange(0, 1), default=0.001,
+@click.option("--min-probability", type=options.share, default=0.001,
               help="Leave out smaller probabilities; never the largest.")  # fmt: skip
 @options.policy_options
 @options.threads_option

@@ -86,6 +86,7 @@ class _Finite(click.types.FloatParamType):
 finite = _Finite()
 positive = _Positive(0, min_open=True)
 not_negative = _Positive(0)
+share = _Positive(0, 1)
 count = click.IntRange(1, 2**31 - 1)  # what fits the kernels' integers
 
 json_option = click.option(
@@ -161,7 +162,7 @@ def token_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def projection_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """How messages between tokens are passed."""
     for option in (
-        click.option("--epsilon", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01,
+        click.option("--epsilon", type=_Positive(0, 1, min_open=True, max_open=True), default=0.01,
                      help="Share of a message that ebest may lose."),
         click.option("--k", type=count, default=16, help="Classes that kbest keeps."),
         click.option("--projection", type=click.Choice(["kbest", "ebest", "exact"]), default="kbest",

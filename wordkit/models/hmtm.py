@@ -23,7 +23,7 @@ from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator, one_of, positive
 from wordkit.models.hmtm_inference import Exact, Inference, Projected, class_counts
 from wordkit.models.hmtm_statistics import LEAST_SMOOTHING, Statistics
-from wordkit.models.tree_corpus import TreeCorpus, Trees, Vocabulary
+from wordkit.models.tree_corpus import UNKNOWN, TreeCorpus, Trees, Vocabulary
 from wordkit.monitor import Monitor
 
 PROJECTIONS = ("kbest", "ebest", "exact")
@@ -279,6 +279,7 @@ class HiddenMarkovTree(Estimator):
             self._end_epoch(heldout, monitor)
         if not self.stopped_:
             self.stopped_ = "epochs"
+        self.restarts_ = {self._seed(): self._final_score()}  # resumed or not, of the one that has just ended
 
     def _batches(self, corpus: TreeCorpus, monitor: Monitor) -> Iterator[Trees]:
         """The batches of the epoch that are left; the place is kept."""
@@ -480,11 +481,17 @@ class HiddenMarkovTree(Estimator):
         require(
             all(isinstance(name, str) for name in model.label_names_), "label_names holds what is no name"
         )
+        require(model.label_names_[:1] == [UNKNOWN], f"label_names do not begin with {UNKNOWN}")
         statistics = value_of(values, "statistics", dict)
         for name in ("smoothing", "back_off", "unseen", "scale"):
             value_of(statistics, name, float, 0.0)
         model.statistics_ = Statistics.from_arrays(arrays, statistics, len(model.vocabulary_))
         require(model.statistics_.labels == len(model.label_names_), "labels and transitions differ")
+        classes = model.statistics_.classes
+        require(
+            (model.start_states or model.states) <= classes <= model.states,
+            f"{classes} classes do not fit the states",
+        )
         sums = np.asarray(arrays["epoch_sums"])
         require(sums.shape == (2,) and sums.dtype == np.float64, "epoch_sums is not two numbers")
         model._sums = sums.copy()

@@ -253,7 +253,7 @@ class Statistics:
             rows[:, noisy] *= random.uniform(1 - NOISE, 1 + NOISE, (len(rows), len(noisy)))
             self.emissions[lo : lo + step_rows] = rows
         del old
-        self.transitions = self.transitions[:, origin][:, :, origin] / (parts[:, None] * parts)
+        self.transitions = np.ascontiguousarray(self.transitions[:, origin][:, :, origin] / (parts[:, None] * parts))
         self.starts = self.starts[origin] / parts
         shape = (self.labels, len(origin))
         self.totals, self.child_mass, self.parent_mass = (

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from wordkit.errors import WordkitError
+from wordkit.errors import DataWarning, WordkitError
 from wordkit.evaluation.result import Result
 from wordkit.formats.clusters import read_clusters
 from wordkit.formats.vectors import vector_writer
 from wordkit.models.hmtm import INITS, HiddenMarkovTree
 from wordkit.models.hmtm_statistics import Statistics
 from wordkit.models.tree_corpus import TreeCorpus, read_corpus
-from wordkit.models.tree_model import READING, TreeModel
+from wordkit.models.tree_model import READING, TreeModel, refuse_text
 from wordkit.monitor import Monitor
 from wordkit.parallel import memory
 from wordkit.signature import signature
@@ -31,6 +32,8 @@ _RESUME_MAY_CHANGE = {"epochs", "threads"}
 _INIT_MAY_CHANGE = {
     "epochs", "threads", "projection", "k", "epsilon", "batch_size", "gamma", "offset", "shuffle", "seed", "tol", "resplit",
 }  # fmt: skip
+# Options of the reading that the vocabulary and the labels hang on; a resumed training has to say the same.
+_CHOICES = ("format", "min_count", "max_vocab", "label_min_count")
 _WORDS_AT_ONCE = 1024
 
 
@@ -80,6 +83,8 @@ class Run:
         return {name: self.options[name] for name in READING}
 
     def _read_corpus(self, paths: Sequence[str], **more: Any) -> TreeCorpus:
+        if self.options["format"] == "text":
+            refuse_text(paths[0], more["structure"], more["token"])
         return read_corpus(
             paths, format=self.options["format"], tally=self.tally, cache_folder=self._folder(), **more
         )
@@ -92,8 +97,11 @@ class Run:
         )  # fmt: skip
         self.model = HiddenMarkovTree(**{name: options[name] for name in _MODEL}, init=options["init"])
         notes: list[str] = []
+        begin, found = options["start_states"] or options["states"], len(self.corpus.vocabulary) - 1
         if options["clusters"]:
             notes = self._read_clusters(options["clusters"])
+        elif options["init"] == "brown" and begin > found:
+            notes = [f"warning: {found} words make no {begin} clusters: each has its own"]
         # What reads held-out data has to know the numbers before the training.
         self.model.vocabulary_, self.model.label_names_ = (
             self.corpus.vocabulary,
@@ -171,9 +179,22 @@ class Run:
                 raise WordkitError(
                     f"--{name.replace('_', '-')} {value} contradicts the model's {known[name]}"
                 )
-        for name in sorted(self.explicit & {"clusters"}):
-            if not self.options["resume"]:
-                raise WordkitError(f"--{name} is the earlier model's to say; leave it out")
+        if not self.options["resume"]:
+            if "clusters" in self.explicit:
+                raise WordkitError("--clusters is the earlier model's to say; leave it out")
+            return
+        if (
+            "init" in self.explicit
+            and self.options["init"] in INITS
+            and self.options["init"] != known["init"]
+        ):
+            raise WordkitError(f"--init {self.options['init']} contradicts the model's {known['init']}")
+        choices = self.tree_model.header.get("choices", {})
+        for name in sorted(self.explicit & set(choices)):
+            if self.options[name] != choices[name]:
+                raise WordkitError(
+                    f"--{name.replace('_', '-')} {self.options[name]} contradicts the model's {choices[name]}"
+                )
 
     # --- fitting ---------------------------------------------------------------------------------------------------
 
@@ -185,7 +206,9 @@ class Run:
         elif self.earlier:
             self.model.continue_on(self.corpus, heldout=self.heldout, monitor=monitor)
         else:
-            self.model.fit(self.corpus, heldout=self.heldout, clusters=self.clusters, monitor=monitor)
+            with warnings.catch_warnings():  # told when the data were read
+                warnings.simplefilter("ignore", DataWarning)
+                self.model.fit(self.corpus, heldout=self.heldout, clusters=self.clusters, monitor=monitor)
 
     def _header(self) -> dict[str, Any]:
         before = self.earlier.header if self.earlier else {}
@@ -202,6 +225,9 @@ class Run:
                 "train-hmtm", {**self.tree_model.reading, **parameters, **vocabulary}, inputs
             ),
             "inputs": inputs,
+            "choices": before["choices"]
+            if self.options["resume"]
+            else {name: self.options[name] for name in _CHOICES},
             **({"continued": continued} if continued else {}),
         }
 

@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wordkit.errors import DataError
 from wordkit.formats.conll import Sentence, read_conll
 from wordkit.formats.opening import Input
 from wordkit.formats.text import TypeTable, read_token_ids
 from wordkit.models.corpus_tokens import is_text
 from wordkit.models.tree_corpus import TreeCorpus, Trees
-from wordkit.models.tree_model import TreeModel
+from wordkit.models.tree_model import TreeModel, refuse_text
 from wordkit.tally import Tally
 
 REPRESENTATIONS = ("viterbi", "posterior-token", "posterior-type", "both")
@@ -60,10 +59,7 @@ class Decoder:
             text = format == "text" or (format == "auto" and is_text(source, tree))
             pairs: Iterable[tuple[list[str], Sentence | None]]
             if text:
-                if tree or self.model.reading["token"] != "form":
-                    raise DataError(
-                        source.name, 1, "is plain text", "CoNLL: the model is of trees, or of lemmas"
-                    )
+                refuse_text(source.name, self.model.model.structure, self.model.reading["token"])
                 pairs = ((words, None) for words in _text_sentences(source, tally))
             else:
                 form = "auto" if format == "conll" else format

@@ -9,15 +9,29 @@ from typing import Any
 from wordkit.checks import require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.model_file import read_model, write_model
+from wordkit.models.corpus_tokens import LABELS, TOKENS
 from wordkit.models.hmtm import HiddenMarkovTree
 from wordkit.models.tree_corpus import TreeCorpus, read_corpus
 from wordkit.tally import Tally
 
 KINDS = {"hmtm": "a hidden Markov tree model"}
+TAG_COLUMNS = ("upos", "xpos")
 # How a corpus is read, by the names of the options.
 READING: dict[str, tuple[type, ...]] = {
     "token": (str,), "tag_column": (str,), "labels": (str,), "lowercase": (bool,), "max_length": (int, type(None)),
 }  # fmt: skip
+
+
+def refuse_text(path: str | os.PathLike[str], structure: str, token: str) -> None:
+    """DataError if plain text lacks what words and arcs are made of."""
+    if structure == "tree":
+        raise DataError(
+            os.fspath(path), None, "plain text has no trees", "CoNLL, or a model of --structure chain"
+        )
+    if token != "form":
+        raise DataError(
+            os.fspath(path), None, f"plain text has no lemmas, which --token {token} needs", "CoNLL"
+        )
 
 
 class TreeModel:
@@ -49,12 +63,16 @@ class TreeModel:
         try:
             reading = value_of(header, "reading", dict)
             for name, kinds in READING.items():
-                require(name in reading and isinstance(reading[name], kinds), f"reading has no {name}")
+                require(name in reading and type(reading[name]) in kinds, f"reading has no {name}")
+            for name, allowed in (("token", TOKENS), ("tag_column", TAG_COLUMNS), ("labels", LABELS)):
+                require(reading[name] in allowed, f"{name} is {reading[name]!r:.60}")
+            require(reading["max_length"] is None or reading["max_length"] > 0, "max_length is not positive")
             model = HiddenMarkovTree.from_state(arrays, header)
-            header = {"inputs": [], "signature": "", "continued": 0, **header}
+            header = {"inputs": [], "signature": "", "continued": 0, "choices": {}, **header}
             for record in value_of(header, "inputs", list):
                 value_of(record, "sha256", str)
             value_of(header, "signature", str)
+            value_of(header, "choices", dict)
             value_of(header, "continued", int, 0, len(header["inputs"]))
         except (ValueError, TypeError, KeyError, OverflowError, UnicodeError) as error:
             raise DataError(os.fspath(path), None, f"the model is damaged: {error}") from None
@@ -74,6 +92,8 @@ class TreeModel:
         Args:
             limited: pass over sentences that are longer than those of the training.
         """
+        if format == "text" and paths:
+            refuse_text(paths[0], self.model.structure, self.reading["token"])
         reading = {name: self.reading[name] for name in READING if name != "max_length"}
         return read_corpus(
             paths, structure=self.model.structure, format=format, **reading,
