@@ -84,10 +84,11 @@ def sweep(
         for w in range(V):
             good = good and 0 <= after_starts[w] <= after_starts[w + 1] <= after.shape[0]
             good = good and 0 <= before_starts[w] <= before_starts[w + 1] <= before.shape[0] and 0 <= classes[w] < C
+            good = good and left[w] >= 0 and right[w] >= 0
         for i in range(after.shape[0]):
-            good = good and 0 <= after[i] < V
+            good = good and 0 <= after[i] < V and after_counts[i] >= 0
         for i in range(before.shape[0]):
-            good = good and 0 <= before[i] < V
+            good = good and 0 <= before[i] < V and before_counts[i] >= 0
     if not good:
         raise ValueError("words, classes or bigrams are out of range")
     table.values, table.size = &xlogx[0], xlogx.shape[0]

@@ -231,11 +231,19 @@ cdef inline Py_ssize_t representative(int32_t* member, Py_ssize_t word) noexcept
 
 cdef int make_window(Window* w, int64_t[:, :, ::1] counts, double[:, ::1] loss, int64_t[:, ::1] sums, uint8_t[::1] active,
                      double[::1] scratch, const double[::1] xlogx) except -1:
-    cdef Py_ssize_t M = active.shape[0]
+    cdef Py_ssize_t M = active.shape[0], a, b
+    cdef bint good = True
     if M < 1 or counts.shape[0] != 2 or counts.shape[1] != M or counts.shape[2] != M or loss.shape[0] != M or loss.shape[1] != M:
         raise ValueError("counts are not (2, M, M), or losses not (M, M)")
     if sums.shape[0] != 2 or sums.shape[1] != M or scratch.shape[0] != M or xlogx.shape[0] < 1:
         raise ValueError("sums are not (2, M), or scratch not (M)")
+    with nogil:
+        for a in range(M):
+            good = good and sums[0, a] >= 0 and sums[1, a] >= 0
+            for b in range(M):
+                good = good and counts[0, a, b] >= 0 and counts[1, a, b] >= 0
+    if not good:
+        raise ValueError("counts or sums are below 0")
     w.M = M
     w.n, w.nt = &counts[0, 0, 0], &counts[1, 0, 0]
     w.loss, w.left, w.right, w.active = &loss[0, 0], &sums[0, 0], &sums[1, 0], &active[0]
@@ -297,14 +305,14 @@ def add_words(
             good = good and 0 <= before_starts[word] <= before_starts[word + 1] <= before.shape[0]
             good = good and 0 <= member[word] < V and -1 <= slot[word] < w.M
         for i in range(after.shape[0]):
-            good = good and 0 <= after[i] < V
+            good = good and 0 <= after[i] < V and after_counts[i] >= 0
         for i in range(before.shape[0]):
-            good = good and 0 <= before[i] < V
+            good = good and 0 <= before[i] < V and before_counts[i] >= 0
         for s in range(w.M):
             used += w.active[s] != 0
             good = good and (not w.active[s] or 0 <= holder[s] < V)
-    if not good or (used == w.M and first < last):
-        raise ValueError("words, slots or bigrams are out of range, or the window is full")
+    if not good or (first < last and (used == w.M or w.M < 2)):
+        raise ValueError("words, slots or bigrams are out of range, or the window has no place for a word and another")
     with nogil:
         for word in range(first, last):
             s = 0

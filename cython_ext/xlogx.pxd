@@ -5,7 +5,7 @@ nats; g is what a pair of cells gains when they are added up.
 """
 
 from libc.math cimport log
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 
 cdef struct Table:
@@ -14,7 +14,8 @@ cdef struct Table:
 
 
 cdef inline double f(const Table* table, int64_t x) noexcept nogil:
-    return table.values[x] if x < table.size else <double>x * log(<double>x)
+    # A sum that has overflowed, below 0, is none of the table's.
+    return table.values[x] if <uint64_t>x < <uint64_t>table.size else <double>x * log(<double>x)
 
 
 cdef inline double g(const Table* table, int64_t x, int64_t y) noexcept nogil:

@@ -18,6 +18,7 @@ from wordkit.tally import Tally
 
 _EXPECTED = "bit string, word and count between tabs"
 _BITS = re.compile("[01]+")
+_UNFIT = re.compile("[\t\n\0\ud800-\udfff]|\r$")  # of words; half a surrogate pair has no UTF-8
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def write_clusters(
         WordkitError: a word that the format cannot hold, named.
     """
     for word in words:
-        if not word or any(c in word for c in "\t\n\0") or word.endswith("\r"):
+        if not word or _UNFIT.search(word):
             raise WordkitError(f"{path}: a paths file cannot hold the word {word!r}")
     rows = zip((paths[c] for c in labels.tolist()), (-counts).tolist(), range(len(words)), strict=True)
     with open_output(path) as out:
@@ -76,11 +77,12 @@ def read_clusters(path: str | os.PathLike[str] | Input, *, tally: Tally | None =
     with opened(path) as source:
         for first, block in text_blocks(source, tally):
             for number, line in enumerate(block.decode("utf-8").removesuffix("\n").split("\n"), first):
-                fields = line.split("\t")
                 if not line.strip(" \t\r"):
                     continue
+                fields = line.removesuffix("\r").split("\t")
                 if len(fields) != 3 or not fields[1]:
-                    tally.invalid(DataError(source.name, number, f"{len(fields)} fields", _EXPECTED), "line")
+                    what = "the word is empty" if len(fields) == 3 else f"{len(fields)} field{'s' * (len(fields) > 1)}"
+                    tally.invalid(DataError(source.name, number, what, _EXPECTED), "line")
                 elif not _BITS.fullmatch(fields[0]):
                     tally.invalid(
                         DataError(source.name, number, f"bit string {fields[0]!r:.40}", "zeros and ones"),
