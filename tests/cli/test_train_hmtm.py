@@ -218,7 +218,6 @@ def test_states_are_split(inside, data, tmp_path):
     assert np.allclose(TreeModel.load(tmp_path / "m").model.transitions_.sum(axis=1), 1)
 
 
-@pytest.mark.xfail(reason="Statistics.divide leaves transitions in an order that kernels refuse", strict=True)
 def test_states_are_split_with_labels(inside, data, tmp_path):
     labels = ("--labels", "deprel", "--label-min-count", "10", "--start-states", "2", "--split-every", "1")
     succeeds(inside("train-hmtm", data, *QUICK, *labels, "-o", "m"))

@@ -46,6 +46,10 @@ def command(
     from wordkit.signature import signature
     from wordkit.tally import Tally
 
+    if format == "text" and (structure == "tree" or token != "form"):
+        raise click.UsageError(
+            "--format text has neither trees nor lemmas: --structure tree and --token lemma need CoNLL"
+        )
     options.one_standard_input(*input)
     options.check_outputs(output, inputs=input)
     started = time.monotonic()

@@ -81,7 +81,11 @@ def read_clusters(path: str | os.PathLike[str] | Input, *, tally: Tally | None =
                     continue
                 fields = line.removesuffix("\r").split("\t")
                 if len(fields) != 3 or not fields[1]:
-                    what = "the word is empty" if len(fields) == 3 else f"{len(fields)} field{'s' * (len(fields) > 1)}"
+                    what = (
+                        "the word is empty"
+                        if len(fields) == 3
+                        else f"{len(fields)} field{'s' * (len(fields) > 1)}"
+                    )
                     tally.invalid(DataError(source.name, number, what, _EXPECTED), "line")
                 elif not _BITS.fullmatch(fields[0]):
                     tally.invalid(

@@ -57,7 +57,7 @@ class HiddenMarkovTree(Estimator):
         start_ (C,): classes of roots. class_shares_ (C,): tokens by class. dead_states_: classes that emit next to nothing.
         n_iter_: whole epochs done. position_: batches done of the one begun. step_: batches in all.
         history_: a record an epoch. converged_: whether batch EM met its tolerance. stopped_: why it ended.
-        restarts_: final log-likelihood of each restart by seed; empty where there was one.
+        restarts_: final log-likelihood of each restart by seed.
     """
 
     vocabulary_: Vocabulary
@@ -138,7 +138,7 @@ class HiddenMarkovTree(Estimator):
                 kept = dict(vars(self))
         assert kept is not None
         vars(self).update(kept)
-        self.restarts_ = scores if len(scores) > 1 else {}
+        self.restarts_ = scores
         return self
 
     def _final_score(self) -> float:

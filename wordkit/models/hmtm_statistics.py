@@ -232,7 +232,8 @@ class Statistics:
 
     def dead(self) -> np.ndarray:
         """Numbers of the classes that emit next to nothing."""
-        return np.flatnonzero(self.class_shares() * self.classes < DEAD_SHARE)
+        mass = self.emissions.sum(axis=0)  # smoothing gives every class something
+        return np.flatnonzero(mass < DEAD_SHARE * mass.mean())
 
     def divide(self, origin: np.ndarray, seed: int, step: int) -> None:
         """Make new classes of parts of old ones (thesis, section 2.2.3).
@@ -253,7 +254,9 @@ class Statistics:
             rows[:, noisy] *= random.uniform(1 - NOISE, 1 + NOISE, (len(rows), len(noisy)))
             self.emissions[lo : lo + step_rows] = rows
         del old
-        self.transitions = np.ascontiguousarray(self.transitions[:, origin][:, :, origin] / (parts[:, None] * parts))
+        self.transitions = np.ascontiguousarray(
+            self.transitions[:, origin][:, :, origin] / (parts[:, None] * parts)
+        )
         self.starts = self.starts[origin] / parts
         shape = (self.labels, len(origin))
         self.totals, self.child_mass, self.parent_mass = (

@@ -264,7 +264,7 @@ class Run:
                 "history": model.history_,
                 **(
                     {"restarts": {str(seed): score for seed, score in model.restarts_.items()}}
-                    if model.restarts_
+                    if len(model.restarts_) > 1
                     else {}
                 ),
             },
