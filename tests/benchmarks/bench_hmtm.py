@@ -19,10 +19,12 @@ THESIS = 1800.0  # tokens a second
 STATES, WORDS, SENTENCES, LENGTH = 512, 50_000, 30_000, 20
 
 _MEMORY = """
-import json, resource, sys
+import json, sys
 from wordkit.models.hmtm import HiddenMarkovTree
 from wordkit.models.tree_corpus import read_corpus
-def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def peak():  # of this process image alone: getrusage would count the parent's at the time of the fork
+    with open("/proc/self/status") as status:
+        return 1024 * int(next(line for line in status if line.startswith("VmHWM")).split()[1])
 corpus = read_corpus([sys.argv[1]])
 before = peak()
 model = HiddenMarkovTree(states=int(sys.argv[2]), epochs=1).fit(corpus)
