@@ -18,9 +18,13 @@ from wordkit.errors import Interrupted
 @options.structure_option("chain", "tree")
 @click.option("--algorithm", type=click.Choice(["brown", "exchange"]), default="brown",
               help="Merge clusters, or move words between them.")  # fmt: skip
-@click.option("--sweeps", type=options.count, default=3, help="Of exchange over the words; more are slower and better.")
+@click.option(
+    "--sweeps", type=options.count, default=3, help="Of exchange over the words; more are slower and better."
+)
 @options.token_options
-@click.option("--min-count", type=options.count, default=1, help="Leave out rarer words, and bigrams with them.")
+@click.option(
+    "--min-count", type=options.count, default=1, help="Leave out rarer words, and bigrams with them."
+)
 @click.option("--max-vocab", type=options.count, metavar="N", help="Cluster the N most frequent words.")
 @options.policy_options
 @options.json_option

@@ -41,7 +41,11 @@ class Clusters:
 
 
 def write_clusters(
-    path: str | os.PathLike[str], paths: Sequence[str], words: Sequence[str], counts: np.ndarray, labels: np.ndarray
+    path: str | os.PathLike[str],
+    paths: Sequence[str],
+    words: Sequence[str],
+    counts: np.ndarray,
+    labels: np.ndarray,
 ) -> None:
     """Write a paths file, whole or not at all.
 
@@ -77,14 +81,25 @@ def read_clusters(path: str | os.PathLike[str] | Input, *, tally: Tally | None =
                     continue
                 fields = line.removesuffix("\r").split("\t")
                 if len(fields) != 3 or not fields[1]:
-                    what = "the word is empty" if len(fields) == 3 else f"{len(fields)} field{'s' * (len(fields) > 1)}"
+                    what = (
+                        "the word is empty"
+                        if len(fields) == 3
+                        else f"{len(fields)} field{'s' * (len(fields) > 1)}"
+                    )
                     tally.invalid(DataError(source.name, number, what, _EXPECTED), "line")
                 elif not _BITS.fullmatch(fields[0]):
-                    tally.invalid(DataError(source.name, number, f"bit string {fields[0]!r:.40}", "zeros and ones"), "line")
+                    tally.invalid(
+                        DataError(source.name, number, f"bit string {fields[0]!r:.40}", "zeros and ones"),
+                        "line",
+                    )
                 elif not (fields[2].isascii() and fields[2].isdigit() and len(fields[2]) < 19):
-                    tally.invalid(DataError(source.name, number, f"count {fields[2]!r:.40}", "a whole number"), "line")
+                    tally.invalid(
+                        DataError(source.name, number, f"count {fields[2]!r:.40}", "a whole number"), "line"
+                    )
                 elif fields[1] in words:
-                    tally.warn("duplicate word", DataError(source.name, number, f"duplicate word `{fields[1]}`"))
+                    tally.warn(
+                        "duplicate word", DataError(source.name, number, f"duplicate word `{fields[1]}`")
+                    )
                 else:
                     words[fields[1]] = None
                     bits.append(fields[0])
@@ -93,4 +108,6 @@ def read_clusters(path: str | os.PathLike[str] | Input, *, tally: Tally | None =
             raise DataError(source.name, None, "holds no word", _EXPECTED)
     paths = sorted(set(bits))
     index = {path: i for i, path in enumerate(paths)}
-    return Clusters(paths, list(words), np.array(counts, np.int64), np.array([index[b] for b in bits], np.int32))
+    return Clusters(
+        paths, list(words), np.array(counts, np.int64), np.array([index[b] for b in bits], np.int32)
+    )

@@ -39,7 +39,9 @@ class Bigrams:
     ) -> Bigrams:
         """From bigrams (first word, second word, how often); the same one may come several times."""
         shape = (size, size)
-        table = scipy.sparse.coo_array((np.asarray(counts, dtype=np.int64), (rows, columns)), shape=shape).tocsr()
+        table = scipy.sparse.coo_array(
+            (np.asarray(counts, dtype=np.int64), (rows, columns)), shape=shape
+        ).tocsr()
         table.sum_duplicates()
         turned = scipy.sparse.csr_array(table.T)
         turned.sort_indices()
@@ -89,14 +91,18 @@ class Bigrams:
             return 0.0
         c, d = np.nonzero(table)
         cells = table[c, d]
-        return float((cells * np.log2(cells * total / (table.sum(axis=1)[c] * table.sum(axis=0)[d]))).sum() / total)
+        return float(
+            (cells * np.log2(cells * total / (table.sum(axis=1)[c] * table.sum(axis=0)[d]))).sum() / total
+        )
 
 
 def _rows(table: scipy.sparse.csr_array) -> Rows:
     return table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data.astype(np.int64)
 
 
-def _counted(codes: np.ndarray, counts: np.ndarray, waiting: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _counted(
+    codes: np.ndarray, counts: np.ndarray, waiting: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """Sorted codes with their counts, those that waited added; ``waiting`` is empty then."""
     fresh, fresh_counts = np.unique(np.concatenate([np.empty(0, np.int64), *waiting]), return_counts=True)
     waiting.clear()
