@@ -46,11 +46,11 @@ demo: $(DEMO_VENV)/.installed ## install as a user does, and run the main job on
 
 $(PEERS_VENV)/.installed:
 	$(PYTHON) -m venv $(PEERS_VENV)
-	$(PEERS_VENV)/bin/python -m pip install -q gensim fasttext conllu scikit-learn
+	$(PEERS_VENV)/bin/python -m pip install -q gensim fasttext conllu scikit-learn hmmlearn
 	touch $@
 
-bench: $(VENV)/.installed $(PEERS_VENV)/.installed ## speed beside the peers, in one run (DATA=folder for real texts)
-	$(BIN)/python -m tests.benchmarks.run --peer-python $(PEERS_VENV)/bin/python --output $(RESULTS)/bench.tsv $(if $(DATA),--data "$(DATA)")
+bench: $(VENV)/.installed $(PEERS_VENV)/.installed ## speed beside the peers, in one run (DATA=folder for real texts, PEERS=folder that holds wcluster)
+	$(BIN)/python -m tests.benchmarks.run --peer-python $(PEERS_VENV)/bin/python --output $(RESULTS)/bench.tsv $(if $(DATA),--data "$(DATA)") $(if $(PEERS),--peers "$(PEERS)")
 
 experiment-rpa: $(VENV)/.installed ## Tables 3 and 4 of the RPA paper on DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_rpa --data "$(DATA)" --output $(RESULTS)/rpa.tsv

@@ -7,16 +7,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("bench_vectors", "bench_conll", "bench_svmlight", "bench_rpa")
+BENCHMARKS = (
+    "bench_vectors", "bench_conll", "bench_svmlight", "bench_rpa", "bench_hmm", "bench_hmtm", "bench_brown",
+)  # fmt: skip
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--peer-python", required=True, help="an interpreter that has gensim, fasttext, conllu, scikit-learn"
+        "--peer-python",
+        required=True,
+        help="an interpreter that has gensim, fasttext, conllu, scikit-learn, hmmlearn",
     )
     parser.add_argument(
         "--data", default="", help="folder of real texts, for the benchmarks that can use them"
+    )
+    parser.add_argument(
+        "--peers", default="", help="folder of peers that no package installs: the binary wcluster"
     )
     parser.add_argument("--output", help="write the rows here as TSV")
     parser.add_argument(
@@ -27,8 +34,10 @@ def main() -> int:
     failed = []
     for name in arguments.names or BENCHMARKS:
         command = [sys.executable, "-m", f"tests.benchmarks.{name}", "--peer-python", arguments.peer_python]
-        if arguments.data and name in ("bench_conll", "bench_rpa"):
+        if arguments.data and name in ("bench_conll", "bench_rpa", "bench_brown"):
             command += ["--data", arguments.data]
+        if arguments.peers and name == "bench_brown":
+            command += ["--peers", arguments.peers]
         print(f"{name} ...", file=sys.stderr, flush=True)
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         rows += [line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 4]

@@ -144,7 +144,7 @@ def cells(bigrams):
 def test_partial_fit_in_the_same_order_is_the_same():
     data = [["a"] * 9 + ["b"] * 7, ["c"] * 5 + ["a", "d", "b", "d", "c", "d"], ["e", "a", "e", "b"]]
     whole = BrownClustering(clusters=3).fit(data)
-    parts = BrownClustering(clusters=3).partial_fit(data[:1] + [["c"]]).partial_fit([["c"] * 4 + data[1][5:]])
+    parts = BrownClustering(clusters=3).partial_fit([*data[:1], ["c"]]).partial_fit([["c"] * 4 + data[1][5:]])
     assert BrownClustering(clusters=3).partial_fit(data).labels_.tolist() == whole.labels_.tolist()
     parts.partial_fit(data[2:])
     assert parts.words_ == whole.words_ and parts.counts_.tolist() == whole.counts_.tolist()
