@@ -148,8 +148,7 @@ def test_bad_usage(folder, inside):
     assert "small.txt" in message
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("algorithm", ["brown", "exchange"])
+@pytest.mark.parametrize(("number", "algorithm"), [(signal.SIGINT, "brown"), (signal.SIGTERM, "exchange")])
 def test_u079_interrupted_writes_nothing(folder, number, algorithm):
     random = np.random.default_rng(0)
     words = np.minimum(np.exp(random.random((20_000, 12)) * np.log(20_000)).astype(int), 19_999)
