@@ -1,8 +1,8 @@
 """Word clusters: CPU seconds from bigrams in memory to paths, and average mutual information, beside wcluster (percyliang).
 
-The peer's seconds are the user CPU time of its whole run, reading the text included, with --min-occur as our min-count. Its mutual
-information is that of its paths file, counted by us over the bigrams of our words; words that it has not clustered are named in the
-row, and their bigrams left out. It takes the last word of a line and the first of the next for a bigram; we do not.
+The peer's seconds are the user CPU time of its whole run, reading the text included, with --min-occur as our min-count. Its
+mutual information is that of its paths file, counted by us over the bigrams of our words; how many of them it has not clustered
+is named in the row, and their bigrams are left out.
 """
 
 from __future__ import annotations
