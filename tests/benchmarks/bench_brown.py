@@ -47,9 +47,11 @@ def zipf_chain(
 
 
 def wcluster(binary: Path, text: Path, folder: Path, classes: int) -> tuple[float, Path]:
-    """User CPU seconds of a run, and the file of paths it wrote."""
+    """User CPU seconds of a run, and the file of paths it wrote. The token `$#$` keeps bigrams within lines, as ours are."""
+    marked = folder / "wcluster.txt"
+    marked.write_bytes(text.read_bytes().replace(b"\n", b" $#$\n"))
     out = folder / f"wcluster-{classes}"
-    command = [str(binary), "--text", str(text), "--c", str(classes), "--min-occur", str(MIN_COUNT)]
+    command = [str(binary), "--text", str(marked), "--c", str(classes), "--min-occur", str(MIN_COUNT)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     subprocess.run([*command, "--output_dir", str(out)], check=True, capture_output=True)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, out / "paths"
