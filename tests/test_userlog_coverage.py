@@ -18,6 +18,7 @@ HMTM, HMTM_DATA, DECODE = (
 OPENING, TEXT, LABELLED, MODELS = (
     f"tests/formats/test_{name}.py" for name in ("opening", "text", "labelled", "model_file")
 )
+BROWN = "tests/cli/test_brown.py"
 
 # Where to look first; other files may have tests named after these numbers too. Numbers that are in neither list are
 # found by the names of their tests alone (vectors, CoNLL, svmlight, neighbours).
@@ -26,7 +27,8 @@ COVERED = {
     "U024": TEXT, "U034": OPENING, "U043": TRAIN, "U044": LABELLED, "U045": LABELLED, "U046": PREDICT, "U047": PREDICT,
     "U048": PREDICT, "U049": TRAIN, "U050": DATA, "U051": DATA, "U052": PREDICT, "U054": DATA, "U055": TRAIN, "U056": TRAIN,
     "U058": LABELLED, "U059": "tests/models/test_bag_of_words.py", "U060": LABELLED, "U061": TRAIN, "U062": TRAIN,
-    "U063": STOPPED, "U064": TEXT, "U065": TRAIN, "U079": STOPPED, "U082": "tests/evaluation/test_classification.py",
+    "U063": STOPPED, "U064": TEXT, "U065": TRAIN, "U069": BROWN, "U070": BROWN, "U079": STOPPED,
+    "U082": "tests/evaluation/test_classification.py",
     "U090": PREDICT, "U092": LINE, "U093": LINE, "U094": LINE, "U095": TRAIN, "U096": TRAIN, "U099": LINE, "U100": LINE,
     "U018": HMTM_DATA, "U053": DECODE, "U071": HMTM_DATA, "U072": DECODE, "U073": HMTM_DATA, "U074": HMTM, "U078": HMTM,
     "U102": MODELS, "U103": LINE, "U104": MODELS,

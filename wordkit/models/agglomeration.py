@@ -12,8 +12,6 @@ Bits on the Brown corpus (30,349 words): merging 1.31 and 1.63 at 100 and 256 cl
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from wordkit._kernels import brown_exchange, brown_merge
@@ -25,7 +23,6 @@ _TABLE = 1 << 20  # most entries of x log x; what is looked up lies near a few c
 _STEP = 256  # words between two looks at the monitor
 
 
-@functools.cache
 def _xlogx(total: int) -> np.ndarray:
     numbers = np.arange(min(total + 2, _TABLE), dtype=np.float64)
     numbers[1:] *= np.log(numbers[1:])
@@ -113,10 +110,10 @@ def exchange(
     gain, lists = np.empty(count), np.zeros((2, count), dtype=np.int64)
     xlogx = _xlogx(bigrams.total)
     monitor.begin(sweeps * words, "words")
-    for _ in range(sweeps):
+    for sweep in range(sweeps):
         moved = 0
         for first in range(0, words, _STEP):
-            _stop(monitor, first, words)
+            _stop(monitor, sweep * words + first, sweeps * words)
             last = min(first + _STEP, words)
             moved += brown_exchange.sweep(
                 *bigrams.successors, *bigrams.predecessors, bigrams.left, bigrams.right, first, last, classes, sizes,

@@ -64,43 +64,56 @@ class BrownClustering(Estimator):
             ValueError: parameters or data that do not fit. Interrupted: the monitor was stopping.
         """
         self._check_parameters()
+        self._cluster(*self._counted(data, heads, int(self.min_count), rare), monitor)
+        return self
+
+    def partial_fit(
+        self,
+        data: TreeCorpus | Sequence[Sequence[str]],
+        heads: Sequence[Sequence[int]] | None = None,
+        *,
+        monitor: Monitor | None = None,
+    ) -> BrownClustering:
+        """Add the counts of more data, and cluster all of it anew: greedy merging cannot be gone on with.
+
+        ``min_count`` is of the first data: words that were left out then are as new, and all words of later data count.
+        """
+        if not hasattr(self, "bigrams_"):
+            return self.fit(data, heads, monitor=monitor)
+        self._check_parameters()
+        before, words, counts = self.bigrams_, self.words_, self.counts_
+        fresh, fresh_counts, more = self._counted(data, heads, 1, False)
+        index = {word: i for i, word in enumerate(words)}
+        place = np.array([index.setdefault(word, len(index)) for word in fresh], dtype=np.int64)
+        sums = np.concatenate([counts, np.zeros(len(index) - len(words), dtype=np.int64)])
+        sums[place] += fresh_counts
+        order = np.argsort(-sums, kind="stable")
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        codes = [_renumbered(before, rank[: len(words)]), _renumbered(more, rank[place])]
+        rows, columns, cells = (np.concatenate(arrays) for arrays in zip(*codes, strict=True))
+        names = list(index)
+        bigrams = Bigrams.from_counts(rows, columns, cells, len(order), before.n_dropped + more.n_dropped)
+        self._cluster([names[i] for i in order.tolist()], sums[order], bigrams, monitor)
+        return self
+
+    def _counted(
+        self,
+        data: TreeCorpus | Sequence[Sequence[str]],
+        heads: Sequence[Sequence[int]] | None,
+        min_count: int,
+        rare: bool,
+    ) -> tuple[list[str], np.ndarray, Bigrams]:
+        """Words by falling count, their counts, their bigrams."""
         corpus = self._corpus(data, heads)
         counts = corpus.word_counts
-        kept = np.flatnonzero(counts >= max(1, int(self.min_count)))
+        kept = np.flatnonzero(counts >= max(1, min_count))
         kept = kept[(kept > 0) | rare]
         kept = kept[np.argsort(-counts[kept], kind="stable")]
         number_of = np.full(len(counts), -1, dtype=np.int32)
         number_of[kept] = np.arange(len(kept))
-        self.words_ = [corpus.vocabulary.words[i] for i in kept.tolist()]
-        self.counts_ = counts[kept].astype(np.int64)
-        self.bigrams_ = Bigrams.from_corpus(corpus, number_of, len(kept))
-        self._cluster(monitor)
-        return self
-
-    def partial_fit(
-        self, data: TreeCorpus | Sequence[Sequence[str]], heads: Sequence[Sequence[int]] | None = None
-    ) -> BrownClustering:
-        """Add the counts of more data, and cluster all of it anew: greedy merging cannot be gone on with."""
-        if not hasattr(self, "bigrams_"):
-            return self.fit(data, heads)
-        before, words, counts = self.bigrams_, self.words_, self.counts_
-        more = BrownClustering(**{**self.get_params(), "clusters": 1, "min_count": 1}).fit(data, heads)
-        index = {word: i for i, word in enumerate(words)}
-        place = np.array([index.setdefault(word, len(index)) for word in more.words_], dtype=np.int64)
-        sums = np.concatenate([counts, np.zeros(len(index) - len(words), dtype=np.int64)])
-        sums[place] += more.counts_
-        order = np.argsort(-sums, kind="stable")
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        parts = [(before, rank[: len(words)]), (more.bigrams_, rank[place])]
-        codes = [_renumbered(bigrams, numbers) for bigrams, numbers in parts]
-        names = list(index)
-        self.words_, self.counts_ = [names[i] for i in order.tolist()], sums[order]
-        rows, columns, cells = (np.concatenate(arrays) for arrays in zip(*codes, strict=True))
-        dropped = before.n_dropped + more.bigrams_.n_dropped
-        self.bigrams_ = Bigrams.from_counts(rows, columns, cells, len(order), dropped)
-        self._cluster(None)
-        return self
+        words = [corpus.vocabulary.words[i] for i in kept.tolist()]
+        return words, counts[kept].astype(np.int64), Bigrams.from_corpus(corpus, number_of, len(kept))
 
     def _corpus(
         self, data: TreeCorpus | Sequence[Sequence[str]], heads: Sequence[Sequence[int]] | None
@@ -119,8 +132,11 @@ class BrownClustering(Estimator):
             if value != int(value) or value >= 2**31:
                 raise ValueError(f"{name} is {value!r}, expected a whole number below 2^31")
 
-    def _cluster(self, monitor: Monitor | None) -> None:
-        bigrams, count = self.bigrams_, int(self.clusters)
+    def _cluster(
+        self, words: list[str], counts: np.ndarray, bigrams: Bigrams, monitor: Monitor | None
+    ) -> None:
+        """Cluster words, and only then become what was fitted."""
+        count = int(self.clusters)
         if not bigrams.size:
             raise ValueError("there is no word to cluster")
         if count > bigrams.size:
@@ -136,6 +152,7 @@ class BrownClustering(Estimator):
         order = sorted(range(len(paths)), key=paths.__getitem__)
         rank = np.empty(len(paths), dtype=np.int32)
         rank[order] = np.arange(len(paths))
+        self.words_, self.counts_, self.bigrams_ = words, counts, bigrams
         self.labels_, self.paths_ = rank[classes], [paths[c] for c in order]
         self.mutual_information_ = bigrams.mutual_information(self.labels_)
 
