@@ -37,7 +37,7 @@ COVERED = {
 LATER = {
     "U039": "NER files, for evaluate ner", "U040": "NER files, for evaluate ner",
     "U066": "train-rpa has no options that switch off its loss; for dcme", "U067": "for cooccur and sparse-code",
-    "U068": "for dcme", "U069": "for brown", "U070": "for brown", "U075": "for sparse-code", "U076": "for trace-lasso",
+    "U068": "for dcme", "U075": "for sparse-code", "U076": "for trace-lasso",
     "U077": "for trace-lasso", "U080": "models of wordkit are one file; for counts and vocabularies",
     "U083": "for evaluate analogy", "U084": "for evaluate analogy",
     "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
