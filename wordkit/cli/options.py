@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -170,6 +170,29 @@ def projection_options(function: Callable[..., Any]) -> Callable[..., Any]:
     ):  # fmt: skip
         function = option(function)
     return function
+
+
+def given_by_user(context: click.Context) -> set[str]:
+    """Names of the parameters that are on the command line."""
+    line = click.core.ParameterSource.COMMANDLINE
+    return {name for name in context.params if context.get_parameter_source(name) is line}
+
+
+def warn_meaningless(
+    meaningless: Mapping[tuple[str, str], Sequence[str]], given: Mapping[str, Any], explicit: set[str]
+) -> None:
+    """Say which options have no effect.
+
+    Args:
+        meaningless: (option, value) and the options that it switches off.
+        given: values of all options; explicit: names of those that the user gave.
+    """
+    from wordkit.cli.report import message
+
+    for (option, value), others in meaningless.items():
+        if given[option] == value:
+            for name in sorted(explicit & set(others)):
+                message(f"warning: --{name.replace('_', '-')} means nothing to --{option} {value}")
 
 
 def one_standard_input(*paths: str | None) -> None:

@@ -108,9 +108,7 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
     options.check_outputs(*outputs, inputs=[*input, given["heldout"], given["clusters"]])
     # A model that is gone on with may be replaced by what becomes of it, and by nothing else.
     options.check_outputs(given["vectors_out"], given["log"], inputs=[init, given["resume"]])
-    explicit = {
-        name for name in given if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-    }
+    explicit = options.given_by_user(context) & set(given)
     _check_meaning(given, explicit)
     started = time.monotonic()
     tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
@@ -176,7 +174,4 @@ def _check_meaning(given: dict[str, Any], explicit: set[str]) -> None:
         raise click.UsageError("--clusters does not go with --init")
     if given["split_every"] and not given["start_states"]:
         message("warning: --split-every means nothing without --start-states")
-    for (option, value), others in _MEANINGLESS.items():
-        if given[option] == value:
-            for name in sorted(explicit & set(others)):
-                message(f"warning: --{name.replace('_', '-')} means nothing to --{option} {value}")
+    options.warn_meaningless(_MEANINGLESS, given, explicit)

@@ -138,9 +138,7 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
         raise click.UsageError("--grid needs --cv K or --dev FILE to judge by")
     if given["init"] and given["vectors"]:
         raise click.UsageError("--init does not go with --vectors")
-    explicit = {
-        name for name in given if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-    }
+    explicit = options.given_by_user(context) & set(given)
     _check_meaning(given, explicit)
     started = time.monotonic()
     tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
@@ -199,7 +197,4 @@ def _check_meaning(given: dict[str, Any], explicit: set[str]) -> None:
     """Say which options have no effect."""
     for name in sorted(explicit & set(given["grid"] or {})):
         message(f"warning: --grid decides, not --{name}")
-    for (option, value), others in _MEANINGLESS.items():
-        if given[option] == value:
-            for name in sorted(explicit & set(others)):
-                message(f"warning: --{name.replace('_', '-')} means nothing to --{option} {value}")
+    options.warn_meaningless(_MEANINGLESS, given, explicit)

@@ -76,6 +76,14 @@ def positive(name: str, value: Any) -> float:
     return float(value)
 
 
+def whole(name: str, value: Any) -> int:
+    """The value, if it is a whole number above zero that fits the kernels' integers."""
+    number = positive(name, value)
+    if number != int(number) or number >= 2**31:
+        raise ValueError(f"{name} is {number!r}, expected a whole number below 2^31")
+    return int(number)
+
+
 def as_rows(X: Any, n_features: int | None = None, owner: str = "model") -> scipy.sparse.csr_array:
     """A matrix as float32 CSR rows without repeated columns; X itself is not changed. ``owner`` is for messages.
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from wordkit.errors import DataWarning
 from wordkit.models.agglomeration import brown, exchange, joins
-from wordkit.models.base import Estimator, one_of, positive
+from wordkit.models.base import Estimator, one_of, whole
 from wordkit.models.bigrams import Bigrams
-from wordkit.models.tree_corpus import TreeCorpus
+from wordkit.models.tree_corpus import TreeCorpus, as_corpus
 from wordkit.monitor import Monitor
 
 ALGORITHMS = ("brown", "exchange")
@@ -105,7 +105,7 @@ class BrownClustering(Estimator):
         rare: bool,
     ) -> tuple[list[str], np.ndarray, Bigrams]:
         """Words by falling count, their counts, their bigrams."""
-        corpus = self._corpus(data, heads)
+        corpus = as_corpus(data, heads, self.structure)
         counts = corpus.word_counts
         kept = np.flatnonzero(counts >= max(1, min_count))
         kept = kept[(kept > 0) | rare]
@@ -115,22 +115,11 @@ class BrownClustering(Estimator):
         words = [corpus.vocabulary.words[i] for i in kept.tolist()]
         return words, counts[kept].astype(np.int64), Bigrams.from_corpus(corpus, number_of, len(kept))
 
-    def _corpus(
-        self, data: TreeCorpus | Sequence[Sequence[str]], heads: Sequence[Sequence[int]] | None
-    ) -> TreeCorpus:
-        if isinstance(data, TreeCorpus):
-            return data
-        if self.structure == "tree" and heads is None:
-            raise ValueError("trees need heads; structure='chain' does without")
-        return TreeCorpus.from_sentences(data, heads if self.structure == "tree" else None)
-
     def _check_parameters(self) -> None:
         one_of("algorithm", self.algorithm, ALGORITHMS)
         one_of("structure", self.structure, ("chain", "tree"))
         for name in ("clusters", "min_count", "sweeps"):
-            value = positive(name, getattr(self, name))
-            if value != int(value) or value >= 2**31:
-                raise ValueError(f"{name} is {value!r}, expected a whole number below 2^31")
+            whole(name, getattr(self, name))
 
     def _cluster(
         self, words: list[str], counts: np.ndarray, bigrams: Bigrams, monitor: Monitor | None
@@ -168,7 +157,7 @@ class BrownClustering(Estimator):
     ) -> float:
         """Average mutual information of the clusters, in bits, on other data; bigrams with unknown words are left out."""
         self._check_fitted("labels_")
-        corpus = self._corpus(data, heads)
+        corpus = as_corpus(data, heads, self.structure)
         labels = self.transform(corpus.vocabulary.words)
         size = len(labels)
         return Bigrams.from_corpus(corpus, np.arange(size, dtype=np.int32), size).mutual_information(labels)

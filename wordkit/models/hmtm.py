@@ -12,7 +12,7 @@ projections: one support a token, chosen from what lies below it, in both passes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,10 @@ import numpy as np
 from wordkit import rng
 from wordkit.checks import require, value_of
 from wordkit.errors import Interrupted, WordkitError
-from wordkit.models.base import Estimator, one_of, positive
+from wordkit.models.base import Estimator, one_of, positive, whole
 from wordkit.models.hmtm_inference import Exact, Inference, Projected, class_counts
 from wordkit.models.hmtm_statistics import LEAST_SMOOTHING, Statistics
-from wordkit.models.tree_corpus import UNKNOWN, TreeCorpus, Trees, Vocabulary
+from wordkit.models.tree_corpus import UNKNOWN, TreeCorpus, Trees, Vocabulary, as_corpus
 from wordkit.monitor import Monitor
 
 PROJECTIONS = ("kbest", "ebest", "exact")
@@ -190,16 +190,13 @@ class HiddenMarkovTree(Estimator):
     def _corpus(
         self, data: TreeCorpus | Sequence[Sequence[str]], heads: Sequence[Sequence[int]] | None
     ) -> TreeCorpus:
-        if isinstance(data, TreeCorpus):
-            return data
-        if self.structure == "tree" and heads is None:
-            raise ValueError("trees need heads; structure='chain' does without")
-        known = hasattr(self, "statistics_")
-        return TreeCorpus.from_sentences(
+        fitted = hasattr(self, "statistics_")
+        return as_corpus(
             data,
-            heads if self.structure == "tree" else None,
-            vocabulary=self.vocabulary_ if known else None,
-            label_names=self.label_names_ if known else None,
+            heads,
+            self.structure,
+            vocabulary=self.vocabulary_ if fitted else None,
+            label_names=self.label_names_ if fitted else None,
         )
 
     def _check_parameters(self) -> None:
@@ -210,9 +207,7 @@ class HiddenMarkovTree(Estimator):
         for name in ("resplit", "shuffle"):
             one_of(name, getattr(self, name), (True, False))
         for name in ("states", "k", "batch_size", "epochs", "restarts", "threads"):
-            value = positive(name, getattr(self, name))
-            if value != int(value) or value >= 2**31:
-                raise ValueError(f"{name} is {value!r}, expected a whole number below 2^31")
+            whole(name, getattr(self, name))
         for name in ("start_states", "split_every"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
@@ -421,11 +416,7 @@ class HiddenMarkovTree(Estimator):
         """Posterior-Token: for each sentence the distributions (tokens, C) over the classes of its tokens."""
         self._check_fitted("statistics_")
         inference = self.inference(projection)
-        return [
-            part
-            for trees in self._corpus(data, heads).batches(int(self.batch_size))
-            for part in np.split(inference.posteriors(trees, self.statistics_), trees.offsets[1:-1])
-        ]
+        return self._by_sentence(self._corpus(data, heads), inference.posteriors)
 
     def decode(
         self,
@@ -436,17 +427,22 @@ class HiddenMarkovTree(Estimator):
         """Viterbi: for each sentence the classes (tokens,) int32 of its jointly most probable assignment."""
         self._check_fitted("statistics_")
         inference = self.inference(projection)
+        return self._by_sentence(self._corpus(data, heads), inference.viterbi)
+
+    def _by_sentence(
+        self, corpus: TreeCorpus, of_tokens: Callable[[Trees, Statistics], np.ndarray]
+    ) -> list[np.ndarray]:
+        """What is found for the tokens of each batch, a sentence at a time."""
         return [
             part
-            for trees in self._corpus(data, heads).batches(int(self.batch_size))
-            for part in np.split(inference.viterbi(trees, self.statistics_), trees.offsets[1:-1])
+            for trees in corpus.batches(int(self.batch_size))
+            for part in np.split(of_tokens(trees, self.statistics_), trees.offsets[1:-1])
         ]
 
     def word_vectors(self, lo: int = 0, hi: int | None = None) -> np.ndarray:
         """Posterior-Type: (words, C) float32, the distribution over classes of each word's training tokens (section 2.3.4)."""
         self._check_fitted("statistics_")
-        rows = self.statistics_.emissions[lo:hi]
-        return (rows / rows.sum(axis=1, keepdims=True)).astype(np.float32)
+        return self.statistics_.classes_of(slice(lo, hi)).astype(np.float32)
 
     # --- state -----------------------------------------------------------------------------------------------------
 

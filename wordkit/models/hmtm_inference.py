@@ -23,10 +23,8 @@ from wordkit.models.tree_corpus import TreeCorpus, Trees
 from wordkit.parallel import Workers
 
 _GROUP_TOKENS = 2048  # of a group of exact inference: its products are large enough, its vectors not too many
-_LEAST_GROUPS, _LEAST_TOKENS = (
-    4,
-    256,
-)  # a batch is cut for several threads, if that leaves groups of some size
+# A batch is cut for several threads, if that leaves groups of some size.
+_LEAST_GROUPS, _LEAST_TOKENS = 4, 256
 _SENTENCES = 1024  # read at once where nothing depends on it
 _WORD_BLOCKS = 8  # whose class totals are summed in order, whatever the number of threads
 

@@ -230,6 +230,11 @@ class Statistics:
         """(C,) share of all tokens that each class emits; sums to one."""
         return self.totals / self.totals.sum()
 
+    def classes_of(self, words: np.ndarray | slice) -> np.ndarray:
+        """(n, C) distribution over the classes of each word's tokens; rows sum to one."""
+        rows = self.emissions[words]
+        return rows / rows.sum(axis=1, keepdims=True)
+
     def dead(self) -> np.ndarray:
         """Numbers of the classes that emit next to nothing."""
         mass = self.emissions.sum(axis=0)  # smoothing gives every class something

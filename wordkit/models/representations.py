@@ -107,8 +107,7 @@ class Decoder:
         if self.kind != "posterior-type":
             parts.append(self.inference.posteriors(trees, statistics))
         if self.kind != "posterior-token":
-            rows = statistics.emissions[trees.words]
-            parts.append(rows / rows.sum(axis=1, keepdims=True))
+            parts.append(statistics.classes_of(trees.words))
         columns = [_sparse(part, self.least, i * statistics.classes) for i, part in enumerate(parts)]
         return [",".join(texts) for texts in zip(*columns, strict=True)]
 

@@ -15,7 +15,7 @@ from wordkit import rng
 from wordkit._kernels import rpa_step
 from wordkit.checks import array_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
-from wordkit.models.base import Estimator, as_labels, as_rows, one_of, positive, row_arrays
+from wordkit.models.base import Estimator, as_labels, as_rows, one_of, positive, row_arrays, whole
 from wordkit.models.rpa_weights import Matrix, Weights
 from wordkit.monitor import Monitor
 
@@ -181,9 +181,7 @@ class RPAClassifier(Estimator):
         positive("C", self.C_)
         positive("lam", self.lam)
         for name in ("dim", "epochs", "inner_iterations", "threads"):
-            value = positive(name, getattr(self, name))
-            if value != int(value) or value >= 2**31:
-                raise ValueError(f"{name} is {value!r}, expected a whole number below 2^31")
+            whole(name, getattr(self, name))
 
     def _begin(self, classes: np.ndarray, n_features: int) -> None:
         """Weights before the first document: w_0 = 0, Phi_0 the given or random vectors."""

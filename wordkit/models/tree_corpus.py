@@ -18,7 +18,7 @@ from wordkit.models.trees import Trees, joined, part_of
 from wordkit.models.vocabulary import UNKNOWN, Vocabulary, folded, learned, most_frequent
 from wordkit.tally import Tally
 
-__all__ = ["UNKNOWN", "TreeCorpus", "Trees", "Vocabulary", "read_corpus"]
+__all__ = ["UNKNOWN", "TreeCorpus", "Trees", "Vocabulary", "as_corpus", "read_corpus"]
 
 CHUNK_SENTENCES, CHUNK_TOKENS = 1 << 12, 1 << 18  # what is shuffled, and kept in memory, at a time
 _PIECE = 1 << 18  # elements looked at together where a whole array is gone through
@@ -267,6 +267,28 @@ class TreeCorpus:
         else:
             labels = self._label_of[stored.labels.read(start, end)[places]]
         return Trees(words, heads, labels, np.concatenate([[0], ends]).astype(np.int32))
+
+
+def as_corpus(
+    data: TreeCorpus | Sequence[Sequence[str]],
+    heads: Sequence[Sequence[int]] | None,
+    structure: str,
+    *,
+    vocabulary: Vocabulary | None = None,
+    label_names: Sequence[str] | None = None,
+) -> TreeCorpus:
+    """What an estimator was given: a corpus as it is, or sentences with heads where the structure is ``tree``.
+
+    Raises:
+        ValueError: trees without heads; as :meth:`TreeCorpus.from_sentences`.
+    """
+    if isinstance(data, TreeCorpus):
+        return data
+    if structure == "tree" and heads is None:
+        raise ValueError("trees need heads; structure='chain' does without")
+    return TreeCorpus.from_sentences(
+        data, heads if structure == "tree" else None, vocabulary=vocabulary, label_names=label_names
+    )
 
 
 def _checked_heads(sentence: int, heads: Sequence[int], length: int) -> np.ndarray:
