@@ -45,7 +45,11 @@ def test_json(folder, inside):
     found = json.loads(succeeds(inside(*command, "--sweeps", "5", "--max-vocab", "5")))
     assert found["command"] == "brown" and found["clusters"] == 3 and found["types"] == 5
     assert {"signature", "seconds", "mutual_information", "covered", "total", "results"} <= set(found)
-    assert (found["total"], found["covered"]) == (36, 30)  # of six words with six tokens each, five are kept
+    assert (found["total"], found["covered"], found["tokens"]) == (
+        36,
+        30,
+        30,
+    )  # of six words with six tokens each, five are kept
     (result,) = found["results"]
     assert result["data"] == "small.txt" and result["bigrams"] == found["bigrams"] > 0
     assert found["mutual_information"] == pytest.approx(result["mutual_information"])

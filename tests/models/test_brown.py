@@ -11,6 +11,7 @@ import pytest
 from tests.reference import brown as twin
 from wordkit.errors import DataWarning, Interrupted
 from wordkit.models import agglomeration
+from wordkit.models import brown as module
 from wordkit.models.agglomeration import brown, exchange, joins
 from wordkit.models.bigrams import Bigrams
 from wordkit.models.brown import BrownClustering
@@ -235,3 +236,18 @@ def test_interrupted_leaves_what_was(sentences, algorithm, monkeypatch):
     monitor = Stopping(10**9)
     model.fit(sentences, monitor=monitor)
     assert monitor.done == monitor.total if algorithm == "brown" else monitor.done <= monitor.total
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_u079_stopped_in_the_hierarchy_is_interrupted(sentences, algorithm, monkeypatch):
+    monitor = Monitor()
+
+    def joins_and_stop(*arguments):
+        monitor.stopping = True
+        return joins(*arguments)
+
+    monkeypatch.setattr(module, "joins", joins_and_stop)
+    model = BrownClustering(clusters=5, algorithm=algorithm)
+    with pytest.raises(Interrupted, match="in the hierarchy"):
+        model.fit(sentences[:80], monitor=monitor)
+    assert not [name for name in vars(model) if name.endswith("_")]

@@ -91,6 +91,7 @@ def command(
             "mutual_information": model.mutual_information_,
             "clusters": len(model.paths_),
             "types": len(model.words_),
+            "tokens": int(model.counts_.sum()),
             "bigrams": bigrams.total,
         },
         covered=corpus.n_tokens - int(corpus.word_counts[0]),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wordkit.errors import DataWarning
+from wordkit.errors import DataWarning, Interrupted
 from wordkit.models.agglomeration import brown, exchange, joins
 from wordkit.models.base import Estimator, one_of, whole
 from wordkit.models.bigrams import Bigrams
@@ -137,7 +137,12 @@ class BrownClustering(Estimator):
             classes = brown(bigrams, count, monitor)
         else:
             classes = exchange(bigrams, count, monitor, sweeps=int(self.sweeps))
-        paths = _paths(joins(bigrams, classes), int(classes.max()) + 1)
+        pairs = joins(
+            bigrams, classes
+        )  # does not look at the monitor, and takes seconds for thousands of classes
+        if monitor is not None and monitor.stopping:
+            raise Interrupted("interrupted after the last word, in the hierarchy of the clusters")
+        paths = _paths(pairs, int(classes.max()) + 1)
         order = sorted(range(len(paths)), key=paths.__getitem__)
         rank = np.empty(len(paths), dtype=np.int32)
         rank[order] = np.arange(len(paths))
