@@ -7,8 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.models.test_hmtm import MODES, corpus
 from tests.reference import hmtm as twin
 from wordkit.models import hmtm_inference
+from wordkit.models.hmtm import HiddenMarkovTree
 from wordkit.models.hmtm_inference import Exact, Projected
 from wordkit.models.hmtm_statistics import Statistics
 from wordkit.models.tree_corpus import Trees
@@ -268,3 +270,27 @@ def test_words_and_labels_out_of_range_are_refused():
             arrays[name][1] = value
             with pytest.raises((ValueError, IndexError)):
                 inference.add(Trees(**arrays), source, statistics(6), 1.0)
+
+
+@pytest.mark.parametrize("init", ["random", "brown"])
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_columns_sum_to_one(mode, init):
+    data = corpus(sentences=60, labelled=True)
+    options = {"states": 6, "start_states": 3, "batch_size": 10, "epochs": 3, "resplit": True, "init": init}
+    model = HiddenMarkovTree(**options, **mode).fit(data)
+    assert model.transitions_.shape == (3, 6, 6)
+    for matrix in (
+        model.emissions_,
+        *model.transitions_,
+        model.start_[:, None],
+        model.class_shares_[:, None],
+    ):
+        np.testing.assert_allclose(matrix.sum(axis=0), 1.0, rtol=1e-12)
+        assert (matrix >= 0).all()
+    trees = next(data.batches(9))
+    p = model.statistics_.parameters()
+    read = (p.transitions + p.back_off[:, :, None]) * p.transition_scale[:, None, :]
+    np.testing.assert_allclose(read.sum(axis=1), 1.0, rtol=1e-5)
+    for inference in (Exact(1), Projected(2, 0.0, 1), Projected(None, 0.1, 1)):
+        posterior = inference.posteriors(trees, model.statistics_)
+        np.testing.assert_allclose(posterior.sum(axis=1), 1.0, rtol=1e-5)
