@@ -96,7 +96,7 @@ def known_model():
     train, heldout = sampled(1, sentences=1500), sampled(2, sentences=300)
     data = TreeCorpus.from_sentences(*train[:2])
     test = TreeCorpus.from_sentences(*heldout[:2], vocabulary=data.vocabulary, label_names=data.label_names)
-    options = {"states": 5, "projection": "exact", "method": "batch", "epochs": 60, "restarts": 3}
+    options = {"states": 5, "projection": "exact", "method": "batch", "epochs": 40, "restarts": 2}
     return data, test, heldout[0], HiddenMarkovTree(**options).fit(data, heldout=test).score(test)
 
 
@@ -163,6 +163,23 @@ def test_a_resumed_training_equals_an_uninterrupted_one(mode, after):
     again.resume(data, heldout=data)
     assert_same(whole, again)
     assert whole.statistics_.classes == 8
+
+
+def test_every_epoch_has_an_order_of_its_own():
+    class Lengths(Monitor):
+        def begin(self, total, unit):
+            self.seen = []
+
+        def advance(self, done):
+            self.seen.append(done)
+
+    texts, heads, _ = sampled(1, sentences=30)
+    for shuffle in (True, False):
+        monitor = Lengths()
+        HiddenMarkovTree(states=2, epochs=2, batch_size=1, shuffle=shuffle).fit(texts, heads, monitor=monitor)
+        first, second = monitor.seen[:30], monitor.seen[30:]
+        assert sorted(first) == sorted(second) and (first != second) == shuffle
+        assert (first == [len(text) for text in texts]) != shuffle
 
 
 @pytest.mark.parametrize("method", ["online", "batch"])

@@ -205,13 +205,7 @@ def drawn(model, rng, sentences, length=10):
 
 
 @pytest.mark.parametrize(
-    ("mode", "within"),
-    [
-        ({"projection": "exact", "restarts": 1}, 0.03),
-        ({"k": 2, "restarts": 2}, 0.05),
-        ({"projection": "exact", "method": "batch", "epochs": 30}, 0.03),
-    ],
-    ids=str,
+    ("mode", "within"), [({"projection": "exact"}, 0.03), ({"k": 2, "seed": 2}, 0.05)], ids=str
 )
 def test_held_out_likelihood_of_the_truth_is_reached(mode, within):
     rng = np.random.default_rng(11)

@@ -161,7 +161,8 @@ class Statistics:
             self.totals += np.maximum(rows, floors[:, None]).sum(axis=0)
         self.scale = 1.0
         empty = np.flatnonzero(self.floors == 0)
-        if len(empty):  # words that nothing counts are spread as all tokens are: no word's probability is zero
+        if len(empty):
+            # Words that nothing counts are spread as all tokens are: no word's probability is zero.
             self.emissions[empty] = LEAST_SMOOTHING * self.totals
             self.floors[empty] = self.smoothing * LEAST_SMOOTHING * self.totals.max()
         if self.unseen:  # in proportion to the smoothed rows of all other words
