@@ -12,6 +12,7 @@ projections: one support a token, chosen from what lies below it, in both passes
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ from wordkit.monitor import Monitor
 PROJECTIONS = ("kbest", "ebest", "exact")
 METHODS = ("online", "batch")
 INITS = ("random", "brown")
+WHOLE = ("states", "start_states", "k", "split_every", "batch_size", "epochs", "restarts", "threads")
 
 
 class HiddenMarkovTree(Estimator):
@@ -50,6 +52,9 @@ class HiddenMarkovTree(Estimator):
         resplit: give classes that have died half of the heaviest at the end of an epoch.
         restarts: trainings with as many seeds, of which the likeliest is kept (held-out data decide where they are given).
         shuffle: another order of the sentences each epoch.
+
+    Exact inference is many small matrix products: let BLAS run on one thread (set ``OPENBLAS_NUM_THREADS=1`` before NumPy is
+    imported, as the commands do). With more it is slower, many times so with few states, and bits may depend on their number.
 
     Attributes:
         vocabulary_: V words with their counts. label_names_: names of the L transition matrices.
@@ -125,7 +130,7 @@ class HiddenMarkovTree(Estimator):
             ValueError: parameters or data that do not fit. Interrupted: the monitor was stopping; :meth:`resume` goes on.
         """
         self._check_parameters()
-        corpus = self._corpus(data, heads)
+        corpus = self._corpus(data, heads, anew=True)
         seeds = [self.seed + i for i in range(int(self.restarts))]
         kept: dict[str, Any] | None = None
         scores: dict[int, float] = {}
@@ -151,6 +156,8 @@ class HiddenMarkovTree(Estimator):
         """Go on to ``epochs`` epochs of the same data from where a stopped training was."""
         self._check_parameters()
         self._check_fitted("statistics_")
+        require(corpus.vocabulary.words == self.vocabulary_.words, "the corpus numbers words otherwise")
+        require(corpus.label_names == self.label_names_, "the corpus numbers labels otherwise")
         self._go_on(corpus, heldout, monitor or Monitor())
         return self
 
@@ -165,8 +172,11 @@ class HiddenMarkovTree(Estimator):
         self._check_fitted("statistics_")
         old = len(self.vocabulary_)
         require(corpus.vocabulary.words[:old] == self.vocabulary_.words, "the corpus numbers words otherwise")
+        require(corpus.label_names == self.label_names_, "the corpus numbers labels otherwise")
         if len(corpus.vocabulary) > old:
             self.statistics_.extend(corpus.word_counts[old:], corpus.n_tokens)
+        if corpus.word_counts[0] or self.method == "batch":  # which forgets what the words were before
+            self.statistics_.unseen = self._unseen(corpus)
         self.vocabulary_ = corpus.vocabulary
         self.n_iter_, self.position_, self.history_ = 0, 0, []
         self.converged_, self.stopped_ = False, ""
@@ -183,14 +193,20 @@ class HiddenMarkovTree(Estimator):
         corpus = self._corpus(sentences, heads)
         if first:
             self._begin(corpus, None)
+        elif corpus.word_counts[0]:
+            self.statistics_.unseen = 0.0
         for trees in corpus.batches(max(1, corpus.n_sentences)):
             self._online_step(trees, self.inference())
         return self
 
     def _corpus(
-        self, data: TreeCorpus | Sequence[Sequence[str]], heads: Sequence[Sequence[int]] | None
+        self,
+        data: TreeCorpus | Sequence[Sequence[str]],
+        heads: Sequence[Sequence[int]] | None,
+        *,
+        anew: bool = False,
     ) -> TreeCorpus:
-        fitted = hasattr(self, "statistics_")
+        fitted = hasattr(self, "statistics_") and not anew
         return as_corpus(
             data,
             heads,
@@ -206,21 +222,21 @@ class HiddenMarkovTree(Estimator):
         one_of("init", self.init, INITS)
         for name in ("resplit", "shuffle"):
             one_of(name, getattr(self, name), (True, False))
-        for name in ("states", "k", "batch_size", "epochs", "restarts", "threads"):
-            whole(name, getattr(self, name))
-        for name in ("start_states", "split_every"):
-            if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
+        for name in WHOLE:
+            if getattr(self, name) is not None or name not in ("start_states", "split_every"):
+                whole(name, getattr(self, name))
+        if not isinstance(self.seed, numbers.Integral) or not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed is {self.seed!r}, expected a whole number from 0 on")
         if self.start_states is not None and self.start_states > self.states:
             raise ValueError(f"start_states is {self.start_states}, more than the {self.states} states")
-        for name in ("offset", "smoothing", "back_off"):
+        for name in ("offset", "smoothing", "back_off", "gamma", "epsilon"):
             positive(name, getattr(self, name))
-        if not 0 < float(self.gamma) <= 1:
+        if self.gamma > 1:
             raise ValueError(f"gamma is {self.gamma!r}, expected a number above 0 and up to 1")
-        if not 0 < float(self.epsilon) < 1:
+        if self.epsilon >= 1:
             raise ValueError(f"epsilon is {self.epsilon!r}, expected a number between 0 and 1")
-        if float(self.tol) < 0:
-            raise ValueError(f"tol is {self.tol!r}, expected a number from 0 on")
+        if not isinstance(self.tol, numbers.Real) or not 0 <= self.tol < math.inf:
+            raise ValueError(f"tol is {self.tol!r}, expected a finite number from 0 on")
 
     def _empty_statistics(self, words: int, classes: int, labels: int, unseen: float) -> Statistics:
         batch = self.method == "batch"
@@ -240,9 +256,7 @@ class HiddenMarkovTree(Estimator):
         self.vocabulary_, self.label_names_ = corpus.vocabulary, list(corpus.label_names)
         words, labels = len(corpus.vocabulary), len(self.label_names_)
         classes = int(self.start_states or self.states)
-        # A word that no training token is has the share of one token, spread as all tokens are.
-        unseen = 0.0 if corpus.word_counts[0] else 1.0 / (corpus.n_tokens + 1)
-        self.statistics_ = self._empty_statistics(words, classes, labels, unseen)
+        self.statistics_ = self._empty_statistics(words, classes, labels, self._unseen(corpus))
         if clusters is None and self.init == "brown":
             from wordkit.models.brown import BrownClustering
 
@@ -262,6 +276,11 @@ class HiddenMarkovTree(Estimator):
         self.converged_, self.stopped_ = False, ""
         self._sums = np.zeros(2)  # log-likelihood and tokens of the epoch so far
         self.restarts_ = {}
+
+    @staticmethod
+    def _unseen(corpus: TreeCorpus) -> float:
+        """A word that no training token is has the share of one token, spread as all tokens are."""
+        return 0.0 if corpus.word_counts[0] else 1.0 / (corpus.n_tokens + 1)
 
     def _seed(self) -> int:
         return int(getattr(self, "_run_seed", self.seed))
@@ -323,11 +342,16 @@ class HiddenMarkovTree(Estimator):
         if new.classes < self.states:
             if self.step_ % every == 0:
                 new.grow(int(self.states), self._seed(), self.step_)
-        elif self.history_ and self.history_[-1]["states"] == new.classes:
+        elif self.history_ and not self._has_changed_classes():
             gain = likelihood - self.history_[-1]["log_likelihood"]
             if gain < self.tol:
                 self.converged_ = True
                 self.stopped_ = "tolerance" if gain >= 0 else "decrease"
+
+    def _has_changed_classes(self) -> bool:
+        """Whether the last iteration ended with splits: the likelihoods before and after them do not compare."""
+        states = [self.start_states or self.states, *(record["states"] for record in self.history_)]
+        return states[-1] != states[-2] or bool(self.history_[-1].get("resplit_states"))
 
     def _split_every(self, steps: int) -> int:
         """Steps between two splits."""

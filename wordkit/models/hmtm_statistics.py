@@ -160,6 +160,11 @@ class Statistics:
             np.multiply(rows.max(axis=1), self.smoothing, out=floors)
             self.totals += np.maximum(rows, floors[:, None]).sum(axis=0)
         self.scale = 1.0
+        empty = np.flatnonzero(self.floors == 0)
+        if len(empty):
+            # Words that nothing counts are spread as all tokens are: no word's probability is zero.
+            self.emissions[empty] = LEAST_SMOOTHING * self.totals
+            self.floors[empty] = self.smoothing * LEAST_SMOOTHING * self.totals.max()
         if self.unseen:  # in proportion to the smoothed rows of all other words
             self.totals -= np.maximum(self.emissions[0], self.floors[0])
             self.emissions[0] = self.unseen * self.totals
