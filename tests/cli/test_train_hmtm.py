@@ -76,6 +76,7 @@ def test_no_shuffle_keeps_the_order(inside, data, tmp_path):
         ("--method", "batch", "--tol", "0"),
         ("--start-states", "2", "--split-every", "4"),
         ("--labels", "deprel", "--label-min-count", "10", "--resplit", "--states", "4"),
+        ("--init", "../base"),
     ],
     ids=" ".join,
 )
@@ -84,6 +85,8 @@ def test_u063_u079_stopped_anywhere_and_resumed_gives_the_same_bytes(
 ):
     """The training is stopped after 1 batch, 4 more, and so on, in the middle of epochs."""
     command = ("train-hmtm", data, *QUICK, *options)
+    if "--init" in options:
+        succeeds(inside("train-hmtm", data, *QUICK, "-o", "../base"))
     succeeds(inside(*command, "-o", "whole", "--vectors-out", "whole.vec", "--epochs", "3"))
     advance, left = Monitor.advance, [1]
 

@@ -46,10 +46,8 @@ def command(
     from wordkit.signature import signature
     from wordkit.tally import Tally
 
-    if format == "text" and (structure == "tree" or token != "form"):
-        raise click.UsageError(
-            "--format text has neither trees nor lemmas: --structure tree and --token lemma need CoNLL"
-        )
+    if output == "-" and as_json:
+        raise click.UsageError("--json and -o - both want standard output")
     options.one_standard_input(*input)
     options.check_outputs(output, inputs=input)
     started = time.monotonic()

@@ -20,13 +20,12 @@ import numpy as np
 
 from wordkit._kernels import exact_messages, pseudocounts, tree_messages, tree_viterbi
 from wordkit.models.hmtm_statistics import Parameters, Statistics
-from wordkit.models.tree_corpus import TreeCorpus, Trees
+from wordkit.models.trees import Trees
 from wordkit.parallel import Workers
 
 _GROUP_TOKENS = 2048  # of a group of exact inference: its products are large enough, its vectors not too many
 # A batch is cut for several threads, if that leaves groups of some size.
 _LEAST_GROUPS, _LEAST_TOKENS = 4, 256
-_SENTENCES = 1024  # read at once where nothing depends on it
 _WORD_BLOCKS = 8  # whose class totals are summed in order, whatever the number of threads
 
 
@@ -291,21 +290,3 @@ class _Words:
         workers.run([*beside, *jobs])
         for totals in partial_totals:
             target.totals += totals
-
-
-def class_counts(corpus: TreeCorpus, clusters: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counts of a hard clustering over the arcs of a corpus: (L, C child, C parent) of arcs, (C,) of roots.
-
-    Words without a cluster (-1) count in all classes alike.
-    """
-    labels = len(corpus.label_names)
-    edges, roots = np.zeros((labels, classes + 1, classes + 1)), np.zeros(classes + 1)
-    for trees in corpus.batches(_SENTENCES):
-        found = clusters[trees.words]  # -1 is the last place
-        parent, child = trees.arcs()
-        np.add.at(edges, (trees.labels[child], found[child], found[parent]), 1.0)
-        np.add.at(roots, found[trees.heads == 0], 1.0)
-    for axis in (1, 2):
-        any_class = edges.take([classes], axis=axis)
-        edges = edges.take(range(classes), axis=axis) + any_class / classes
-    return edges, roots[:-1] + roots[-1] / classes

@@ -17,7 +17,7 @@ from wordkit.formats.vectors import vector_writer
 from wordkit.models.hmtm import INITS, HiddenMarkovTree
 from wordkit.models.hmtm_statistics import Statistics
 from wordkit.models.tree_corpus import TreeCorpus, read_corpus
-from wordkit.models.tree_model import READING, TreeModel, refuse_text
+from wordkit.models.tree_model import READING, TreeModel
 from wordkit.monitor import Monitor
 from wordkit.parallel import memory
 from wordkit.signature import signature
@@ -83,8 +83,6 @@ class Run:
         return {name: self.options[name] for name in READING}
 
     def _read_corpus(self, paths: Sequence[str], **more: Any) -> TreeCorpus:
-        if self.options["format"] == "text":
-            refuse_text(paths[0], more["structure"], more["token"])
         return read_corpus(
             paths, format=self.options["format"], tally=self.tally, cache_folder=self._folder(), **more
         )
