@@ -1,0 +1,159 @@
+"""Online learning of a dictionary with sparse codes: batches of rows, their codes, then the atoms (Mairal et al. 2010).
+
+An epoch visits every row once, in a seeded order. A batch's codes start from those of its last visit and are solved to a
+duality gap (:mod:`wordkit.models.sparse_codes`); the sums that the atoms are learned from then hold the new codes in place of the
+old (:mod:`wordkit.models.dictionary`), so that each step lowers one and the same objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from wordkit import rng
+from wordkit.checks import array_of, require, value_of
+from wordkit.errors import Interrupted
+from wordkit.models.dictionary import Dictionary
+from wordkit.models.sparse_codes import Coding
+from wordkit.monitor import Monitor
+
+
+class OnlineCoding:
+    """A training of atoms and codes.
+
+    Args:
+        rows: (n, C) float32.
+        coding: how codes are found.
+        dim: M, number of atoms.
+        heldout: share of the rows that the atoms are not learned from.
+        seed, threads, batch_size, shuffle: as of :class:`wordkit.models.sparse_coding.ForestCoder`.
+
+    Attributes:
+        dictionary: the atoms. codes: (n, M) float32, those of the last visits. epoch: epochs done. position: batches of this one.
+    """
+
+    def __init__(
+        self, rows: scipy.sparse.csr_array, coding: Coding, *, dim: int, batch_size: int, shuffle: bool, heldout: float,
+        seed: int, threads: int,
+    ) -> None:  # fmt: skip
+        self.rows, self.coding = rows, coding
+        self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
+        n, contexts = rows.shape
+        chosen = rng.stream(seed, rng.FOLDS).random(n) < heldout
+        self.heldout, self.learned = np.flatnonzero(chosen), np.flatnonzero(~chosen)
+        if not len(self.learned):
+            raise ValueError("no row is left to learn from")
+        self.squares = _squares(rows[self.learned])
+        self.dictionary = Dictionary(self._first_atoms(dim), threads)
+        self.codes = np.zeros((n, dim), dtype=np.float32)
+        self.epoch = self.position = 0
+
+    def _first_atoms(self, dim: int) -> np.ndarray:
+        """Random combinations of all rows, orthogonal: they span about what the largest singular vectors span."""
+        random = rng.stream(self.seed, rng.INITIAL)
+        rows = self.rows[self.learned]
+        spread = random.standard_normal((rows.shape[0], dim), dtype=np.float32)
+        sample = rows.T @ spread
+        width = min(dim, rows.shape[1])
+        atoms = np.linalg.qr(sample)[0].T.astype(np.float32)
+        if width < dim:  # more atoms than contexts
+            more = random.standard_normal((dim - width, rows.shape[1]), dtype=np.float32)
+            atoms = np.concatenate([atoms, more / np.linalg.norm(more, axis=1, keepdims=True)])
+        return atoms
+
+    # --- training --------------------------------------------------------------------------------------------------
+
+    def run_epoch(self, monitor: Monitor) -> dict[str, Any]:
+        """The rest of an epoch, and its record.
+
+        Raises:
+            Interrupted: the monitor was stopping; the next call goes on after the last batch.
+        """
+        batches = list(self._batches())
+        monitor.begin(len(self.learned), "rows")
+        monitor.advance(min(self.position * self.batch_size, len(self.learned)))
+        for batch in batches[self.position :]:
+            if monitor.stopping:
+                raise Interrupted(
+                    f"interrupted in epoch {self.epoch + 1}, after {self.position} batches of it"
+                )
+            self.learn(batch)
+            self.position += 1
+            monitor.advance(len(batch))
+        self.epoch, self.position = self.epoch + 1, 0
+        record: MutableMapping[str, Any] = {"epoch": self.epoch, **self.measures()}
+        monitor.epoch(record)
+        return dict(record)
+
+    def _batches(self) -> Iterator[np.ndarray]:
+        order = self.learned
+        if self.shuffle:
+            order = rng.stream(self.seed, rng.SHUFFLE, self.epoch).permutation(order)
+        for lo in range(0, len(order), self.batch_size):
+            yield np.sort(order[lo : lo + self.batch_size])
+
+    def learn(self, batch: np.ndarray) -> None:
+        """Codes of some rows, by their numbers, and a step of the atoms."""
+        rows, old = self.rows[batch], np.ascontiguousarray(self.codes[batch].T)
+        new = self.encode(rows, old)
+        self.dictionary.replace(rows, old, new)
+        self.codes[batch] = new.T
+        self.dictionary.update()
+
+    def encode(self, rows: scipy.sparse.csr_array, start: np.ndarray | None = None) -> np.ndarray:
+        """Codes (M, n) of some rows (n, C)."""
+        return self.coding.codes(self.dictionary.gram(), self.dictionary.correlations(rows), start)
+
+    # --- results ---------------------------------------------------------------------------------------------------
+
+    def measures(self) -> dict[str, Any]:
+        """The objective a row, and the squared error relative to the squares of the data, of learned and of held-out rows."""
+        error = self.dictionary.squared_error(self.squares)
+        penalty = self.coding.penalty(np.ascontiguousarray(self.codes[self.learned].T))
+        found: dict[str, Any] = {
+            "objective": (error + penalty) / len(self.learned),
+            "reconstruction_error": error / self.squares if self.squares else 0.0,
+        }
+        if len(self.heldout):
+            rows = self.rows[self.heldout]
+            codes = self.encode(rows)
+            self.codes[self.heldout] = codes.T
+            squares = _squares(rows)
+            gram, correlations = self.dictionary.gram(), self.dictionary.correlations(rows)
+            left = squares - 2 * float(np.vdot(codes, correlations)) + float(np.vdot(codes, gram @ codes))
+            found["heldout_error"] = left / squares if squares else 0.0
+        return found
+
+    # --- checkpoints -----------------------------------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Arrays and JSON values that :meth:`restore` takes."""
+        d = self.dictionary
+        arrays = {
+            "codes": self.codes, "components": d.components, "code_products": d.code_products, "data_products": d.data_products,
+        }  # fmt: skip
+        return arrays, {"epochs_done": self.epoch, "position": self.position}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
+        """Go on from a state of a training with the same arguments; ValueError for what cannot be one."""
+        n, dim = self.codes.shape
+        contexts = self.rows.shape[1]
+        d = self.dictionary
+        codes = array_of(arrays, "codes", np.float32, (n, dim))
+        components = array_of(arrays, "components", np.float32, (dim, contexts))
+        code_products = array_of(arrays, "code_products", np.float64, (dim, dim))
+        data_products = array_of(arrays, "data_products", np.float32, (dim, contexts))
+        for name, array in (("codes", codes), ("components", components), ("code_products", code_products),
+                            ("data_products", data_products)):  # fmt: skip
+            require(bool(np.isfinite(array).all()), f"{name} holds a number that is not finite")
+        batches = -(-len(self.learned) // self.batch_size)
+        self.epoch = value_of(values, "epochs_done", int, 0)
+        self.position = value_of(values, "position", int, 0, batches)
+        self.codes, d.components, d.code_products, d.data_products = codes, components, code_products, data_products
+
+
+def _squares(rows: scipy.sparse.csr_array) -> float:
+    return float(np.einsum("i,i->", rows.data, rows.data, dtype=np.float64))

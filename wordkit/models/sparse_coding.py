@@ -1,0 +1,174 @@
+"""Sparse codes of the rows of a matrix, whose zeros are organized by trees (Yogatama, Faruqui, Dyer and Smith 2015).
+
+A row x (a word's association with C contexts) is approximated by D' a, with M atoms D and a code a, under
+
+    sum over rows |x - D' a|^2 + lam Omega(a),   Omega(a) = sum over nodes of |a of the node and all below it|_2
+
+so that a dimension is used only where the one above it is. ``l1`` is the forest of M single nodes, ``none`` has no penalty.
+
+``online`` alternates codes of a batch of rows (:mod:`wordkit.models.sparse_codes`) and atoms in the unit ball
+(:mod:`wordkit.models.dictionary`). ``sgd`` steps on single cells (:mod:`wordkit.models.forest_sgd`): another objective, of a
+sample of the cells, for data of any size. ``svd`` is the baseline: singular vectors times a power of the singular values.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from wordkit import rng
+from wordkit.checks import array_of, require, value_of
+from wordkit.models.base import Estimator, as_rows, one_of, positive, whole
+from wordkit.models.dictionary import Dictionary
+from wordkit.models.forest_sgd import SAMPLINGS, STEPS
+from wordkit.models.online_coding import OnlineCoding
+from wordkit.models.sgd_coding import SgdCoding
+from wordkit.monitor import Monitor
+
+REGULARIZERS = ("forest", "l1", "none")
+ALGORITHMS = ("online", "sgd", "svd")
+_ROWS = 1024  # coded at once where there is no batch
+
+Training = OnlineCoding | SgdCoding
+
+
+class ForestCoder(Estimator):
+    """Codes with exact zeros, and the atoms that they combine.
+
+    Args:
+        dim: M, number of atoms. regularizer: ``forest``, ``l1`` or ``none``; lam: its weight.
+        tree_shape: children of a node at each depth below the root, ``3x3`` for trees of 13 nodes; parents: (M,) the forest
+            itself, in place of a shape: each node's parent, -1 for roots, parents before children.
+        nonnegative: keep codes from going below zero.
+        algorithm: ``online``, ``sgd`` or ``svd``. power: of the singular values in the codes of ``svd``.
+        epochs: passes over the data. batch_size: rows of a step of ``online``. shuffle: another order of the rows each epoch.
+        tol, max_iter: codes stop at this relative duality gap, or after so many iterations.
+        heldout: share of the rows (``sgd``: of the cells) that the atoms are not learned from.
+        learning_rate, tau, sgd_step, sampling, zeros: of ``sgd``, see :class:`wordkit.models.forest_sgd.ForestSgd`.
+        threads: results of ``online`` and ``svd`` do not depend on it.
+
+    Attributes:
+        components_: (M, C) float32, the atoms. codes_: (n, M) float32 codes of the rows of ``fit``.
+        parents_: (M,) int32, the forest; None without one.
+        n_features_in_: C. n_iter_: epochs done. history_: a record an epoch. singular_values_: (M,), of ``svd`` only.
+    """
+
+    def __init__(
+        self, *, dim: int = 52, regularizer: str = "forest", lam: float = 0.1, tree_shape: str = "3x3",
+        parents: Any = None, nonnegative: bool = False, algorithm: str = "online", power: float = 0.5, epochs: int = 5,
+        batch_size: int = 512, shuffle: bool = True, tol: float = 1e-3, max_iter: int = 200, heldout: float = 0.01,
+        learning_rate: float = 0.1, tau: float = 0.0, sgd_step: str = "scaled", sampling: str = "alias", zeros: float = 0.5,
+        seed: int = 1, threads: int = 1,
+    ) -> None:  # fmt: skip
+        self.dim, self.regularizer, self.lam, self.tree_shape, self.parents = dim, regularizer, lam, tree_shape, parents
+        self.nonnegative, self.algorithm, self.power = nonnegative, algorithm, power
+        self.epochs, self.batch_size, self.shuffle = epochs, batch_size, shuffle
+        self.tol, self.max_iter, self.heldout = tol, max_iter, heldout
+        self.learning_rate, self.tau, self.sgd_step, self.sampling, self.zeros = learning_rate, tau, sgd_step, sampling, zeros
+        self.seed, self.threads = seed, threads
+
+    # --- fitting ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, monitor: Monitor | None = None) -> ForestCoder:
+        """Learn atoms and codes of the rows of X (n, C), sparse or dense; ``y`` is not looked at.
+
+        Raises:
+            ValueError: parameters or data that do not fit. WordkitError: ``sgd`` diverged. Interrupted: the monitor was
+                stopping; :meth:`resume` goes on.
+        """
+        self._check_parameters()
+        rows = as_rows(X, owner=type(self).__name__)
+        self.n_features_in_, self.history_, self.n_iter_ = rows.shape[1], [], 0
+        self.parents_ = self._forest()
+        if self.algorithm == "svd":
+            self._decompose(rows)
+            return self
+        self._training = self._trainer(rows)
+        return self._go_on(monitor or Monitor())
+
+    def resume(self, X: Any, *, monitor: Monitor | None = None) -> ForestCoder:
+        """Go on to ``epochs`` epochs with the same rows, from where a stopped training was (:meth:`state`)."""
+        self._check_parameters()
+        self._check_fitted("_stopped")
+        rows = as_rows(X, self.n_features_in_, type(self).__name__)
+        self._training = self._trainer(rows)
+        self._training.restore(*self._stopped)
+        return self._go_on(monitor or Monitor())
+
+    def partial_fit(self, X: Any, y: Any = None) -> ForestCoder:
+        """One step of ``online`` on a batch of rows that were not seen before."""
+        self._check_parameters()
+        one_of("algorithm", self.algorithm, ("online",))
+        rows = as_rows(X, getattr(self, "n_features_in_", None), type(self).__name__)
+        if not hasattr(self, "_stream"):
+            self.n_features_in_, self.parents_ = rows.shape[1], self._forest()
+            self._stream = Dictionary(first_atoms(rows, int(self.dim), self.seed), int(self.threads))
+        codes = self._coding().codes(self._stream.gram(), self._stream.correlations(rows))
+        self._stream.replace(rows, np.zeros_like(codes), codes)
+        self._stream.update()
+        self.components_ = self._stream.components
+        return self
+
+    def _trainer(self, rows: scipy.sparse.csr_array) -> Training:
+        shared = {"heldout": float(self.heldout), "seed": self.seed, "threads": int(self.threads)}
+        if self.algorithm == "online":
+            return OnlineCoding(
+                rows, self._coding(), dim=int(self.dim), batch_size=int(self.batch_size), shuffle=bool(self.shuffle), **shared
+            )
+        return SgdCoding(
+            rows, self.parents_, dim=int(self.dim), lam=self._weight(), tau=float(self.tau),
+            learning_rate=float(self.learning_rate), epochs=int(self.epochs), step=self.sgd_step, sampling=self.sampling,
+            zeros=float(self.zeros), nonnegative=bool(self.nonnegative), **shared,
+        )  # fmt: skip
+
+    def _go_on(self, monitor: Monitor) -> ForestCoder:
+        training = self._training
+        while training.epoch < self.epochs:
+            self.history_.append(training.run_epoch(monitor))
+        self.n_iter_ = training.epoch
+        self.components_, self.codes_ = training.components, training.final_codes()
+        return self
+
+    def _decompose(self, rows: scipy.sparse.csr_array) -> None:
+        """Truncated singular value decomposition; the sign of a vector is such that its largest entry is above zero."""
+        dim = int(self.dim)
+        if dim >= min(rows.shape):
+            raise ValueError(f"dim is {dim}: svd finds fewer than {min(rows.shape)} dimensions in these data")
+        start = rng.stream(self.seed, rng.INITIAL).standard_normal(min(rows.shape))
+        U, values, Vt = scipy.sparse.linalg.svds(rows.astype(np.float64), k=dim, v0=start)
+        order = np.argsort(-values, kind="stable")
+        U, values, Vt = U[:, order], values[order], Vt[order]
+        signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(dim)])
+        self.singular_values_ = values
+        self.components_ = (Vt * signs[:, None]).astype(np.float32)
+        self.codes_ = (U * signs * values ** float(self.power)).astype(np.float32)
+
+    # --- using -----------------------------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Codes (n, M) float32 of rows (n, C) with the atoms as they are; of ``svd`` the projections, scaled as the codes are."""
+        self._check_fitted("components_")
+        rows = as_rows(X, self.n_features_in_, type(self).__name__)
+        if self.algorithm == "svd":
+            return (rows @ (self.components_.T * self.singular_values_ ** (float(self.power) - 1))).astype(np.float32)
+        atoms = Dictionary(self.components_, int(self.threads))
+        gram, coding = atoms.gram(), self._coding()
+        parts = [rows[lo : lo + _ROWS] for lo in range(0, rows.shape[0], _ROWS)]
+        return np.concatenate([coding.codes(gram, atoms.correlations(part)).T for part in parts])
+
+    def fit_transform(self, X: Any, y: Any = None, *, monitor: Monitor | None = None) -> np.ndarray:
+        """The codes of the rows of X as :meth:`fit` leaves them."""
+        return self.fit(X, monitor=monitor).codes_
+
+    def level_density(self) -> list[float]:
+        """Share of the codes that are not zero, at each depth of the forest."""
+        self._check_fitted("codes_")
+        used = (self.codes_ != 0).mean(axis=0, dtype=np.float64)
+        depths = depth_of(self.parents_) if self.parents_ is not None else np.zeros(len(used), dtype=np.int64)
+        return [float(used[depths == depth].mean()) for depth in range(int(depths.max()) + 1)]
