@@ -87,7 +87,7 @@ cdef Py_ssize_t room_for(const int64_t* starts, Py_ssize_t rows, Py_ssize_t limi
         n = starts[i + 1] - starts[i]
         if n < 0 or starts[i] < 0 or starts[i + 1] > limit:
             return -1
-        room += V if n > V else min(n * reach, V)
+        room += min(n * reach, V)
     return room
 
 
