@@ -45,6 +45,6 @@ def pmi(counts, *, positive: bool = False, shift: float = 0.0) -> np.ndarray:
     """Dense PMI of a dense table; cells of no count are 0."""
     counts = np.asarray(counts, dtype=np.float64)
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0))
-    ratio = np.where(counts > 0, counts, 1) * counts.sum() / np.where(counts > 0, expected, 1)
+    ratio = np.where(counts > 0, counts * counts.sum(), 1) / np.where(counts > 0, expected, 1)
     values = np.where(counts > 0, np.log(ratio) - (np.log(shift) if shift else 0), 0)
     return np.maximum(values, 0) if positive else values
