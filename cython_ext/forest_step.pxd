@@ -1,0 +1,158 @@
+"""Steps of Algorithm 1 (Yogatama et al. 2015) on rows of A and D, with the tree operator vectorized within one row (inline-only).
+
+Rows are padded with zeros to a multiple of WK_LANES floats. A row's cells stand level by level (``forest_layout.py``): cells
+level[l] .. level[l + 1] - 1 are the nodes at depth l, and the runs run_bound[l] .. run_bound[l + 1] - 1 cut the level such that
+the k-th node of run r = (start, parent, length), cell start + k, has its parent in cell parent + k. Whole trees of one shape make few
+and long runs (20 trees of 1 + 3 + 9 nodes: three of 20 and three of 60), any other forest shorter ones, down to one node.
+
+Operator, with threshold t: upward s_i = sum over children of shrunk^2, n = sqrt(a_i^2 + s_i), shrunk = max(n - t, 0),
+f_i = shrunk / n; downward f_i *= f of the parent, a_i *= f_i. This is the composition of the groups' block thresholdings from
+the leaves to the roots (Jenatton et al. 2011), in O(M).
+
+Sums run in fixed lanes, so that every vector width gives the same bits.
+"""
+
+from libc.stdint cimport int32_t
+
+from rows cimport dots  # its macros are used below
+
+cdef extern from *:
+    """
+    #include <math.h>
+    #include <string.h>
+
+    #if defined(__GNUC__)
+    #define WK_INLINE static inline __attribute__((always_inline, unused))
+    #define WK_INDEPENDENT _Pragma("GCC ivdep")
+    #else
+    #define WK_INLINE static inline
+    #define WK_INDEPENDENT
+    #endif
+    #define WK_ROWS_AHEAD 4
+
+    typedef struct {
+        ptrdiff_t width, levels;
+        const int32_t *level, *run_bound, *runs;    /* runs: start, parent, length of each */
+        float *codes, *dictionary;
+        double *code_sums, *dictionary_sums;        /* Adagrad: sums of squared gradients, NULL without */
+        const float *shrinkage, *decay;             /* per row of codes: lambda, per row of the dictionary: tau */
+        int nonnegative, printed;
+        double rate, fall, limit;
+        float *factor, *below;                      /* width cells each */
+    } wk_forest;
+
+    WK_INLINE void wk_forest_prox(const wk_forest *m, float *a, float t) {
+        float *f = m->factor, *s = m->below;
+        memset(s, 0, m->width * sizeof(float));
+        for (ptrdiff_t l = m->levels - 1; l >= 0; l--) {
+            WK_INDEPENDENT
+            for (ptrdiff_t i = m->level[l]; i < m->level[l + 1]; i++) {
+                const float n = sqrtf(a[i] * a[i] + s[i]);
+                const float excess = n - t, shrunk = excess > 0 ? excess : 0;
+                f[i] = shrunk / (n > 1e-30f ? n : 1e-30f);
+                s[i] = shrunk * shrunk;
+            }
+            for (ptrdiff_t r = m->run_bound[l]; r < m->run_bound[l + 1]; r++) {
+                float *up = s + m->runs[3 * r + 1];
+                const float *own = s + m->runs[3 * r];
+                const ptrdiff_t n = m->runs[3 * r + 2];
+                WK_INDEPENDENT
+                for (ptrdiff_t k = 0; k < n; k++) up[k] += own[k];
+            }
+        }
+        for (ptrdiff_t l = 1; l < m->levels; l++)
+            for (ptrdiff_t r = m->run_bound[l]; r < m->run_bound[l + 1]; r++) {
+                const float *up = f + m->runs[3 * r + 1];
+                float *own = f + m->runs[3 * r];
+                const ptrdiff_t n = m->runs[3 * r + 2];
+                WK_INDEPENDENT
+                for (ptrdiff_t k = 0; k < n; k++) own[k] *= up[k];
+            }
+        const ptrdiff_t size = m->level[m->levels];
+        WK_INDEPENDENT
+        for (ptrdiff_t i = 0; i < size; i++) a[i] *= f[i];
+    }
+
+    /* a.a, a.d, d.d */
+    WK_INLINE void wk_forest_sums(const float *a, const float *d, ptrdiff_t width, double *sums) {
+        float aa[WK_LANES] = {0}, ad[WK_LANES] = {0}, dd[WK_LANES] = {0};
+        for (ptrdiff_t i = 0; i < width; i += WK_LANES)
+            for (int l = 0; l < WK_LANES; l++) {
+                aa[l] += a[i + l] * a[i + l];
+                ad[l] += a[i + l] * d[i + l];
+                dd[l] += d[i + l] * d[i + l];
+            }
+        for (int half = WK_LANES / 2; half; half /= 2)
+            for (int l = 0; l < half; l++) { aa[l] += aa[l + half]; ad[l] += ad[l + half]; dd[l] += dd[l + half]; }
+        sums[0] = aa[0]; sums[1] = ad[0]; sums[2] = dd[0];
+    }
+
+    WK_INLINE void wk_forest_move(float *restrict a, float *restrict d, ptrdiff_t width, float p, float keep, float q, int positive) {
+        if (positive)
+            for (ptrdiff_t i = 0; i < width; i++) {
+                const float old = d[i], moved = a[i] + p * old;
+                d[i] = keep * old + q * a[i];
+                a[i] = moved > 0 ? moved : 0;
+            }
+        else
+            for (ptrdiff_t i = 0; i < width; i++) {
+                const float old = d[i];
+                d[i] = keep * old + q * a[i];
+                a[i] += p * old;
+            }
+    }
+
+    WK_INLINE void wk_forest_fetch(const wk_forest *m, int32_t row, int32_t column) {
+        const char *d = (const char *)(m->dictionary + row * m->width), *a = (const char *)(m->codes + column * m->width);
+        for (ptrdiff_t b = 0; b < m->width * (ptrdiff_t)sizeof(float); b += 64) { WK_PREFETCH(a + b); WK_PREFETCH(d + b); }
+    }
+
+    /* Steps of n draws, the first of which is draw number t. Returns how many were done: the one after has |error| > limit. */
+    WK_UNUSED WK_CLONES static ptrdiff_t wk_forest_steps(const wk_forest *m, const int32_t *row, const int32_t *column,
+                                                         const float *value, const float *weight, ptrdiff_t n, double t,
+                                                         double *loss) {
+        double lost = 0, sums[3];
+        ptrdiff_t i = 0;
+        for (ptrdiff_t j = 0; j < n && j < WK_ROWS_AHEAD; j++) wk_forest_fetch(m, row[j], column[j]);
+        for (; i < n; i++) {
+            const ptrdiff_t c = row[i], v = column[i];
+            float *d = m->dictionary + c * m->width, *a = m->codes + v * m->width;
+            double rate_a = m->rate * (1 - m->fall * (t + i)), rate_d = rate_a;
+            if (i + WK_ROWS_AHEAD < n) wk_forest_fetch(m, row[i + WK_ROWS_AHEAD], column[i + WK_ROWS_AHEAD]);
+            wk_forest_sums(a, d, m->width, sums);
+            const double error = value[i] - sums[1], gradient = 2 * weight[i] * error;
+            if (!(fabs(error) <= m->limit)) break;
+            lost += weight[i] * error * error;
+            if (m->code_sums) {
+                m->code_sums[v] += gradient * gradient * sums[2];
+                m->dictionary_sums[c] += gradient * gradient * sums[0];
+                rate_a /= sqrt(m->code_sums[v]);
+                rate_d /= sqrt(m->dictionary_sums[c]);
+            }
+            wk_forest_move(a, d, m->width, (float)(rate_a * gradient), (float)(1 - 2 * rate_d * m->decay[c]),
+                           (float)(rate_d * gradient), m->nonnegative);
+            if (m->shrinkage[v] > 0) wk_forest_prox(m, a, m->printed ? m->shrinkage[v] : (float)(rate_a * m->shrinkage[v]));
+        }
+        *loss += lost;
+        return i;
+    }
+    """
+    ctypedef struct Forest "wk_forest":
+        Py_ssize_t width, levels
+        const int32_t *level
+        const int32_t *run_bound
+        const int32_t *runs
+        float *codes
+        float *dictionary
+        double *code_sums
+        double *dictionary_sums
+        const float *shrinkage
+        const float *decay
+        int nonnegative, printed
+        double rate, fall, limit
+        float *factor
+        float *below
+
+    Py_ssize_t steps "wk_forest_steps"(
+        const Forest*, const int32_t*, const int32_t*, const float*, const float*, Py_ssize_t, double, double*
+    ) noexcept nogil
