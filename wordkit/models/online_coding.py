@@ -21,6 +21,20 @@ from wordkit.models.sparse_codes import Coding
 from wordkit.monitor import Monitor
 
 
+_ROWS = 1024  # coded at once at the end
+
+
+def first_atoms(rows: scipy.sparse.csr_array, dim: int, seed: int) -> np.ndarray:
+    """(M, C) float32: orthogonal random combinations of all rows; they span about what the largest singular vectors span."""
+    random = rng.stream(seed, rng.INITIAL)
+    spread = random.standard_normal((rows.shape[0], dim), dtype=np.float32)
+    atoms = np.linalg.qr(rows.T @ spread)[0].T.astype(np.float32)
+    if len(atoms) < dim:  # more atoms than contexts
+        more = random.standard_normal((dim - len(atoms), rows.shape[1]), dtype=np.float32)
+        atoms = np.concatenate([atoms, more / np.linalg.norm(more, axis=1, keepdims=True)])
+    return atoms
+
+
 class OnlineCoding:
     """A training of atoms and codes.
 
@@ -47,22 +61,9 @@ class OnlineCoding:
         if not len(self.learned):
             raise ValueError("no row is left to learn from")
         self.squares = _squares(rows[self.learned])
-        self.dictionary = Dictionary(self._first_atoms(dim), threads)
+        self.dictionary = Dictionary(first_atoms(rows[self.learned], dim, seed), threads)
         self.codes = np.zeros((n, dim), dtype=np.float32)
         self.epoch = self.position = 0
-
-    def _first_atoms(self, dim: int) -> np.ndarray:
-        """Random combinations of all rows, orthogonal: they span about what the largest singular vectors span."""
-        random = rng.stream(self.seed, rng.INITIAL)
-        rows = self.rows[self.learned]
-        spread = random.standard_normal((rows.shape[0], dim), dtype=np.float32)
-        sample = rows.T @ spread
-        width = min(dim, rows.shape[1])
-        atoms = np.linalg.qr(sample)[0].T.astype(np.float32)
-        if width < dim:  # more atoms than contexts
-            more = random.standard_normal((dim - width, rows.shape[1]), dtype=np.float32)
-            atoms = np.concatenate([atoms, more / np.linalg.norm(more, axis=1, keepdims=True)])
-        return atoms
 
     # --- training --------------------------------------------------------------------------------------------------
 
@@ -126,6 +127,28 @@ class OnlineCoding:
             left = squares - 2 * float(np.vdot(codes, correlations)) + float(np.vdot(codes, gram @ codes))
             found["heldout_error"] = left / squares if squares else 0.0
         return found
+
+    @property
+    def components(self) -> np.ndarray:
+        """(M, C) float32."""
+        return self.dictionary.components
+
+    def final_codes(self, monitor: Monitor) -> np.ndarray:
+        """(n, M) float32: codes of all rows with the atoms as they have become.
+
+        Raises:
+            Interrupted: the monitor was stopping; nothing is changed.
+        """
+        n = len(self.codes)
+        monitor.begin(n, "rows")
+        out = np.empty_like(self.codes)
+        for lo in range(0, n, _ROWS):
+            if monitor.stopping:
+                raise Interrupted("interrupted in the last pass, of codes for the finished atoms")
+            part = slice(lo, min(lo + _ROWS, n))
+            out[part] = self.encode(self.rows[part], np.ascontiguousarray(self.codes[part].T)).T
+            monitor.advance(part.stop - lo)
+        return out
 
     # --- checkpoints -----------------------------------------------------------------------------------------------
 

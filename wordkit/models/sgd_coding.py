@@ -65,8 +65,8 @@ class SgdCoding:
         """(M, C) float32."""
         return np.ascontiguousarray(self.sgd.dictionary.T)
 
-    def final_codes(self) -> np.ndarray:
-        """(n, M) float32."""
+    def final_codes(self, monitor: Monitor) -> np.ndarray:
+        """(n, M) float32, as they stand."""
         return self.sgd.codes
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -26,9 +26,12 @@ from wordkit import rng
 from wordkit.checks import array_of, require, value_of
 from wordkit.models.base import Estimator, as_rows, one_of, positive, whole
 from wordkit.models.dictionary import Dictionary
-from wordkit.models.forest_sgd import SAMPLINGS, STEPS
-from wordkit.models.online_coding import OnlineCoding
+from wordkit.models.entry_sampling import SAMPLINGS
+from wordkit.models.forest_sgd import STEPS
+from wordkit.models.forests import checked_forest, depth_of, forest_of_shape
+from wordkit.models.online_coding import OnlineCoding, first_atoms
 from wordkit.models.sgd_coding import SgdCoding
+from wordkit.models.sparse_codes import Coding
 from wordkit.monitor import Monitor
 
 REGULARIZERS = ("forest", "l1", "none")
@@ -122,7 +125,7 @@ class ForestCoder(Estimator):
                 rows, self._coding(), dim=int(self.dim), batch_size=int(self.batch_size), shuffle=bool(self.shuffle), **shared
             )
         return SgdCoding(
-            rows, self.parents_, dim=int(self.dim), lam=self._weight(), tau=float(self.tau),
+            rows, self.parents_, dim=int(self.dim), lam=float(self.lam) if self.regularizer != "none" else 0.0, tau=float(self.tau),
             learning_rate=float(self.learning_rate), epochs=int(self.epochs), step=self.sgd_step, sampling=self.sampling,
             zeros=float(self.zeros), nonnegative=bool(self.nonnegative), **shared,
         )  # fmt: skip
@@ -132,7 +135,7 @@ class ForestCoder(Estimator):
         while training.epoch < self.epochs:
             self.history_.append(training.run_epoch(monitor))
         self.n_iter_ = training.epoch
-        self.components_, self.codes_ = training.components, training.final_codes()
+        self.components_, self.codes_ = training.components, training.final_codes(monitor)
         return self
 
     def _decompose(self, rows: scipy.sparse.csr_array) -> None:
@@ -172,3 +175,72 @@ class ForestCoder(Estimator):
         used = (self.codes_ != 0).mean(axis=0, dtype=np.float64)
         depths = depth_of(self.parents_) if self.parents_ is not None else np.zeros(len(used), dtype=np.int64)
         return [float(used[depths == depth].mean()) for depth in range(int(depths.max()) + 1)]
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Arrays and JSON values of a stopped or finished training that :meth:`from_state` takes."""
+        self._check_fitted("_training")
+        arrays, values = self._training.state()
+        parameters = {
+            key: value for key, value in self.get_params().items() if key not in ("threads", "parents")
+        }
+        arrays = {**arrays, "parents": self.parents_}
+        return arrays, {"parameters": parameters, "features": self.n_features_in_, "history": self.history_, **values}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> ForestCoder:
+        """A coder that :meth:`resume` goes on with; ValueError for what cannot be a state."""
+        parameters = value_of(values, "parameters", dict)
+        names = set(cls._parameter_names()) - {"threads", "parents"}
+        require(set(parameters) <= names, f"unknown parameters {sorted(set(parameters) - names)}")
+        coder = cls(**parameters)
+        parents = array_of(arrays, "parents", np.int32, (None,))
+        if coder.regularizer == "forest":
+            coder.parents = parents
+        coder._check_parameters()
+        coder.parents_ = coder._forest()
+        require(np.array_equal(coder.parents_, parents), "parents are not those of the parameters")
+        coder.n_features_in_ = value_of(values, "features", int, 1)
+        coder.history_ = list(value_of(values, "history", list))
+        coder._stopped = arrays, values
+        return coder
+
+    # --- parameters ------------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        one_of("regularizer", self.regularizer, REGULARIZERS)
+        one_of("algorithm", self.algorithm, ALGORITHMS)
+        one_of("sgd_step", self.sgd_step, STEPS)
+        one_of("sampling", self.sampling, SAMPLINGS)
+        for name in ("nonnegative", "shuffle"):
+            one_of(name, getattr(self, name), (True, False))
+        for name in ("dim", "epochs", "batch_size", "max_iter", "threads"):
+            whole(name, getattr(self, name))
+        for name in ("tol", "learning_rate"):
+            positive(name, getattr(self, name))
+        for name, high in (("lam", math.inf), ("tau", math.inf), ("heldout", 1.0), ("zeros", 1.0)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or not 0 <= float(value) <= high or not float(value) < math.inf:
+                raise ValueError(f"{name} is {value!r}, expected a number from 0" + (f" to {high:g}" if high < 9 else ""))
+        if not isinstance(self.power, numbers.Real) or not math.isfinite(float(self.power)):
+            raise ValueError(f"power is {self.power!r}, expected a finite number")
+        if not isinstance(self.seed, numbers.Integral) or not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed is {self.seed!r}, expected a whole number from 0 on")
+
+    def _forest(self) -> np.ndarray:
+        """(M,) int32 parents; all -1 where there is no tree."""
+        dim = int(self.dim)
+        if self.regularizer != "forest":
+            return np.full(dim, -1, dtype=np.int32)
+        if self.parents is None:
+            return forest_of_shape(self.tree_shape, dim)
+        parents = checked_forest(self.parents)
+        if len(parents) != dim:
+            raise ValueError(f"the forest has {len(parents)} nodes, dim is {dim}")
+        return parents
+
+    def _coding(self) -> Coding:
+        lam = float(self.lam) if self.regularizer != "none" else 0.0
+        return Coding(
+            self.parents_, lam, nonnegative=bool(self.nonnegative), tol=float(self.tol), max_iter=int(self.max_iter),
+            threads=int(self.threads),
+        )  # fmt: skip
