@@ -20,7 +20,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from forest_tile cimport TILE, plan_forest, tile_down, tile_up
-from prox cimport real
+from prox cimport real, shrink_forest
 
 
 cdef inline void load(const real* block, Py_ssize_t stride, Py_ssize_t rows, Py_ssize_t columns, real* tile) noexcept nogil:
@@ -105,3 +105,20 @@ def shrink(real[:, ::1] block, const int32_t[::1] parents, const real[::1] thres
         free(runs)
         free(inner)
         free(scratch)
+
+
+def shrink_vector(real[::1] a, const int32_t[::1] parents, double t, bint nonnegative, double[::1] scratch):
+    """The operator on one vector (M) in place, as kernels over rows call it (``prox.pxd``); scratch: M cells.
+
+    Raises:
+        ValueError: shapes that do not agree, parents that are no forest, a threshold below 0.
+    """
+    cdef Py_ssize_t i, M = a.shape[0]
+    if parents.shape[0] != M or scratch.shape[0] < M or not t >= 0:
+        raise ValueError("parents, scratch or t do not fit the vector")
+    for i in range(M):
+        if parents[i] < -1 or parents[i] >= i:
+            raise ValueError("parents are no forest: each must be -1 or an earlier node")
+    if M:
+        with nogil:
+            shrink_forest(&a[0], &parents[0], M, t, nonnegative, &scratch[0])

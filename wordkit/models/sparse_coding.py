@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,16 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from wordkit import rng
+from wordkit._kernels import forest_prox
 from wordkit.checks import array_of, require, value_of
 from wordkit.models.base import Estimator, as_rows, one_of, positive, whole
 from wordkit.models.dictionary import Dictionary
 from wordkit.models.entry_sampling import SAMPLINGS
 from wordkit.models.forest_sgd import STEPS
-from wordkit.models.forests import checked_forest, depth_of, forest_of_shape
+from wordkit.models.forests import Forest, forest_of_shape, singletons
 from wordkit.models.online_coding import OnlineCoding, first_atoms
 from wordkit.models.sgd_coding import SgdCoding
-from wordkit.models.sparse_codes import Coding
+from wordkit.models.sparse_codes import sparse_codes
 from wordkit.monitor import Monitor
 
 REGULARIZERS = ("forest", "l1", "none")
@@ -39,6 +41,43 @@ ALGORITHMS = ("online", "sgd", "svd")
 _ROWS = 1024  # coded at once where there is no batch
 
 Training = OnlineCoding | SgdCoding
+
+
+def tree_prox(
+    A: np.ndarray,
+    parents: Sequence[int] | np.ndarray | Forest,
+    t: float | np.ndarray,
+    *,
+    nonnegative: bool = False,
+) -> np.ndarray:
+    """The proximal operator of the hierarchical penalty, a column at a time.
+
+    Column a becomes the z that minimizes 1/2 |z - a|^2 + t times the sum over nodes of the length of z on the node's subtree.
+
+    Args:
+        A: (M, n), a value a node and column; float32 stays float32, all else becomes float64.
+        parents: (M), each node's parent, -1 of a root, parents before children; or a forest.
+        t: threshold, >= 0, of all columns or one each (n).
+        nonnegative: minimize over z >= 0 only.
+
+    Returns:
+        A new array (M, n). Values are exactly 0 where the groups above them are shrunk away.
+
+    Raises:
+        ValueError: shapes that do not agree, parents that are no forest, a negative threshold, values that are not finite.
+    """
+    values = np.array(A, dtype=np.float32 if np.asarray(A).dtype == np.float32 else np.float64, order="C")
+    forest = parents if isinstance(parents, Forest) else Forest(parents)
+    if values.ndim != 2 or len(values) != len(forest):
+        raise ValueError(f"A has shape {values.shape}, expected ({len(forest)}, n), a row a node")
+    thresholds = np.asarray(t, dtype=values.dtype)
+    if thresholds.shape not in ((), values.shape[1:]) or not (thresholds >= 0).all():
+        raise ValueError(f"t must be a number >= 0, or one for each of the {values.shape[1]} columns")
+    if not np.isfinite(values).all():
+        raise ValueError("A holds nan or inf")
+    columns = np.array(np.broadcast_to(thresholds, values.shape[1:]))
+    forest_prox.shrink(values, forest.parents, columns, nonnegative, 0, values.shape[1])
+    return values
 
 
 class ForestCoder(Estimator):
