@@ -202,7 +202,7 @@ def test_other_files(tmp_path):
         with pytest.raises(DataError, match=SAID):
             read_counts(tmp_path / name)
     (tmp_path / "empty").write_bytes(b"")
-    with pytest.raises(DataError, match="empty: is empty$"):
+    with pytest.raises(DataError, match=r"empty: is empty$"):
         read_counts(tmp_path / "empty")
     with pytest.raises(WordkitError, match="absent: No such file"):
         read_counts(tmp_path / "absent")
