@@ -57,7 +57,10 @@ def test_json_and_options(folder, inside):
     same(found, expected)
     assert found.words == ["the", "cat", "sat"]
     assert result["command"] == "cooccur" and result["words"] == 3 and result["cells"] == found.matrix.nnz
-    assert result["pairs"] == pytest.approx(found.matrix.sum()) and (result["covered"], result["total"]) == (18, 33)
+    assert result["pairs"] == pytest.approx(found.matrix.sum()) and (result["covered"], result["total"]) == (
+        18,
+        33,
+    )
     assert "window:2|context:right|distance_weighting:harmonic|min_count:4|max_vocab:3" in result["signature"]
     assert result["signature"] == found.meta["signature"] and result["results"][0]["data"] == "small.txt"
 

@@ -20,7 +20,10 @@ def test_words_by_falling_count(samples, inside):
     rows = [line.split("\t") for line in succeeds(run).splitlines()]
     expected = Counter((samples / "corpus.txt").read_text().split())  # in order of first occurrence
     assert [(word, int(count)) for word, count in rows] == expected.most_common()
-    assert run.stderr.decode() == "wordkit: 1501 words kept of 1501 types (--min-count 1), 100.0% of 59099 tokens\n"
+    assert (
+        run.stderr.decode()
+        == "wordkit: 1501 words kept of 1501 types (--min-count 1), 100.0% of 59099 tokens\n"
+    )
 
 
 def test_options(small, inside, wordkit):
@@ -37,7 +40,10 @@ def test_u059_a_cap_keeps_exactly_that_many(small, inside):
     (small / "ten").write_text("b a c d e f g h i j j\n")
     run = inside("vocab", "ten", "--max-vocab", "3")
     assert succeeds(run) == "j\t2\nb\t1\na\t1\n"
-    assert b"3 words kept of 10 types (--min-count 1, --max-vocab 3)" in run.stderr and run.stderr.count(b"\n") == 1
+    assert (
+        b"3 words kept of 10 types (--min-count 1, --max-vocab 3)" in run.stderr
+        and run.stderr.count(b"\n") == 1
+    )
 
 
 def test_what_is_refused(small, inside):
