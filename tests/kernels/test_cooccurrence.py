@@ -56,7 +56,9 @@ def counted(stream, V, before, after, first=0, last=None, rows=None):
     lo, hi = rows or (0, V)
     room = np.minimum(np.diff(starts[lo : hi + 1]) * (len(before) + len(after)), V).sum()
     made = Table(V, hi - lo, room, before.dtype)
-    return made.dense(cooccurrence.count_rows(stream, places, starts[lo : hi + 1], before, after, *made.arrays))
+    return made.dense(
+        cooccurrence.count_rows(stream, places, starts[lo : hi + 1], before, after, *made.arrays)
+    )
 
 
 @settings(deadline=None, max_examples=80)
@@ -107,7 +109,9 @@ def test_by_hand():
     weights = np.array([2, 1], np.int64)
     np.testing.assert_array_equal(counted(stream, 2, weights, weights), [[2, 4], [4, 0]])
     np.testing.assert_array_equal(counted(stream, 2, weights, weights[:0]), [[1, 2], [2, 0]])
-    np.testing.assert_array_equal(counted(stream, 1, weights, weights), [[2]])  # word 1 is V: it keeps its place
+    np.testing.assert_array_equal(
+        counted(stream, 1, weights, weights), [[2]]
+    )  # word 1 is V: it keeps its place
 
 
 @settings(deadline=None, max_examples=60)
@@ -171,7 +175,9 @@ def doors():
     )
 
 
-@pytest.mark.parametrize(("name", "position", "value"), list(doors()), ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("name", "position", "value"), list(doors()), ids=lambda v: v if isinstance(v, str) else ""
+)
 def test_doors_refuse_what_does_not_fit(name, position, value):
     stream = np.array([-1, *[0, 1, 2, 3, 4] * 4, -1], np.int32)
     starts, places = places_of(stream, 5)
@@ -197,7 +203,10 @@ def test_other_doors_refuse():
     ):  # fmt: skip
         with pytest.raises(ValueError):
             cooccurrence.sum_rows(
-                np.array(columns, np.int32), np.array(values, np.int32), where, *Table(2, 1, 2, np.int64).arrays
+                np.array(columns, np.int32),
+                np.array(values, np.int32),
+                where,
+                *Table(2, 1, 2, np.int64).arrays,
             )
     with pytest.raises(ValueError):
         cooccurrence.sum_rows(
@@ -218,4 +227,6 @@ def test_calls_release_the_lock():
     starts, places = np.empty(3001, np.int64), np.empty(len(stream), np.int32)
     assert others_work_during(lambda: cooccurrence.list_places(stream, 0, len(stream), 3000, starts, places))
     ones, made = np.ones(5, np.int32), Table(3000, 3000, 3000 * 3000)
-    assert others_work_during(lambda: cooccurrence.count_rows(stream, places, starts, ones, ones, *made.arrays))
+    assert others_work_during(
+        lambda: cooccurrence.count_rows(stream, places, starts, ones, ones, *made.arrays)
+    )

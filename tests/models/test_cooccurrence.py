@@ -44,7 +44,10 @@ def zipf_lines(seed: int, tokens: int, types: int, mean: float = 8.0) -> list[li
     return [[f"w{i}" for i in part] for part in np.split(ranks, cuts)]
 
 
-sentences = st.lists(st.lists(st.sampled_from("a b c d e f 7 8,5 #rare# é".split()), max_size=12), max_size=12)
+sentences = st.lists(
+    st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", "7", "8,5", "#rare#", "é"]), max_size=12),
+    max_size=12,
+)
 
 
 @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -52,7 +55,9 @@ sentences = st.lists(st.lists(st.sampled_from("a b c d e f 7 8,5 #rare# é".spli
     sentences.filter(any), st.integers(1, 24), st.sampled_from(["both", "left", "right"]),
     st.sampled_from(["none", "harmonic"]), st.integers(1, 3), st.booleans(), st.booleans(), st.sampled_from([1, 1 << 30]),
 )  # fmt: skip
-def test_counts_equal_the_definition(text, lines, window, context, weighting, min_count, rare, number, memory):
+def test_counts_equal_the_definition(
+    text, lines, window, context, weighting, min_count, rare, number, memory
+):
     path = text(lines)
     options = {"window": window, "context": context, "distance_weighting": weighting}
     flat = ["#number#" if number and token in ("7", "8,5") else token for line in lines for token in line]
@@ -205,7 +210,9 @@ def test_harmonic_weights_are_whole(window):
     np.testing.assert_array_equal(before, after)
     assert before.dtype == np.int64 and before[0] == unit and len(before) == window
     exact = window <= 22
-    np.testing.assert_allclose(before / unit, 1 / np.arange(1, window + 1), rtol=0, atol=1e-15 if exact else 2**-29)
+    np.testing.assert_allclose(
+        before / unit, 1 / np.arange(1, window + 1), rtol=0, atol=1e-15 if exact else 2**-29
+    )
     if exact:
         assert all(unit % d == 0 for d in range(1, window + 1))
 

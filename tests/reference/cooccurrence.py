@@ -17,7 +17,9 @@ def table(stream, first: int, last: int, V: int, before, after) -> np.ndarray:
             q = p + step * d
             inside = (q >= 0) & (q < len(stream))
             p, q = p[inside], q[inside]
-            paired = (line[p] == line[q]) & (stream[p] >= 0) & (stream[p] < V) & (stream[q] >= 0) & (stream[q] < V)
+            paired = (
+                (line[p] == line[q]) & (stream[p] >= 0) & (stream[p] < V) & (stream[q] >= 0) & (stream[q] < V)
+            )
             np.add.at(out, (stream[p[paired]], stream[q[paired]]), weight)
     return out
 

@@ -83,6 +83,26 @@ class _Finite(click.types.FloatParamType):
         return number
 
 
+class _Bytes(click.ParamType):
+    """A number of bytes: digits, and K, M, G or T for 2^10, 2^20, 2^30 or 2^40 of them."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        text = value.strip().upper().removesuffix("B").removesuffix("I")
+        number, power = (text[:-1], "KMGT".find(text[-1]) + 1) if text[-1:] in tuple("KMGT") else (text, 0)
+        if not (number.isascii() and number.isdecimal() and int(number[:18]) and len(number) <= 18):
+            self.fail(
+                f"{value!r} is no size; expected a whole number of bytes, or with K, M, G or T: 4G",
+                param,
+                context,
+            )
+        return int(number) << (10 * power)
+
+
+memory_size = _Bytes()
 finite = _Finite()
 positive = _Positive(0, min_open=True)
 not_negative = _Positive(0)

@@ -146,16 +146,18 @@ def _checked(arrays: Mapping[str, np.ndarray]) -> list[str]:
     words = unpack_words(array_of(arrays, "words", np.uint8, (None,)))
     size = len(words)
     require(len(set(words)) == size, "words are doubled")
-    require(array_of(arrays, "shape", np.int64, (2,)).tolist() == [size, size], "shape is not that of the words")
+    require(
+        array_of(arrays, "shape", np.int64, (2,)).tolist() == [size, size], "shape is not that of the words"
+    )
     require(bool((array_of(arrays, "counts", np.int64, (size,)) >= 0).all()), "counts are negative")
     require(_FIRST in arrays and arrays[_FIRST].dtype in _TYPES, "data are no counts")
-    data = array_of(arrays, _FIRST, arrays[_FIRST].dtype, (None,))
+    data = array_of(arrays, _FIRST, arrays[_FIRST].dtype.type, (None,))
     indices = array_of(arrays, "indices", np.int32, data.shape)
     indptr = array_of(arrays, "indptr", np.int64, (size + 1,))
     require(indptr[0] == 0 and indptr[-1] == len(data), "indptr does not span the cells")
     require(bool((np.diff(indptr) >= 0).all()), "indptr falls")
     if len(data):
-        require(0 <= indices.min() and indices.max() < size, "a column lies outside the matrix")
+        require(min(indices.min(), size - 1 - indices.max()) >= 0, "a column lies outside the matrix")
         rises = indices[1:] > indices[:-1]
         starts = indptr[1:-1]
         rises[starts[(starts > 0) & (starts < len(data))] - 1] = True  # a new row begins anywhere

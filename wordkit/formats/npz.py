@@ -127,11 +127,13 @@ def open_archive(
     """Name of the input and its archive, held open; an open input stays open.
 
     Raises:
-        DataError: it is no archive, or what the block reads of it, or checks with a ValueError, is damaged:
+        DataError: it is empty; it is no archive, or what the block reads of it, or checks with a ValueError, is damaged:
             "is not ``what``, or is damaged, expected ``expected``".
     """
     with opened(path) as source:
         try:
+            if not source.peek(1):
+                raise DataError(source.name, None, "is empty")
             if source.peek(len(ZIP)) != ZIP:  # told before a compressed file is read to its end
                 raise ValueError("no zip file")
             yield source.name, Archive(seekable(source))

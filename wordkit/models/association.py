@@ -2,12 +2,13 @@
 
     pmi[i, j] = log(n[i, j] N / (n[i, .] n[., j])) - log K        (natural logarithm)
 
-over the cells that are not zero; cells that are stay zero, so the result is as sparse as the counts (Church and Hanks 1990). Positive
-PMI leaves out the cells that are not above 0; K > 1 gives the shifted PMI of Levy and Goldberg (2014).
+over the cells that are not zero; cells that are stay zero, so the result is as sparse as the counts (Church and Hanks 1990).
+Positive PMI leaves out the cells that are not above 0; K > 1 gives the shifted PMI of Levy and Goldberg (2014).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -72,10 +73,7 @@ def _pieces(starts: np.ndarray) -> list[tuple[slice, slice]]:
     while bounds[-1] < len(starts) - 1:
         far = int(np.searchsorted(starts, starts[bounds[-1]] + _CELLS, side="right")) - 1
         bounds.append(max(far, bounds[-1] + 1))
-    return [
-        (slice(lo, hi), slice(int(starts[lo]), int(starts[hi])))
-        for lo, hi in zip(bounds[:-1], bounds[1:], strict=True)
-    ]
+    return [(slice(lo, hi), slice(int(starts[lo]), int(starts[hi]))) for lo, hi in itertools.pairwise(bounds)]
 
 
 def _sums(matrix: scipy.sparse.csr_array, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -87,4 +85,3 @@ def _sums(matrix: scipy.sparse.csr_array, starts: np.ndarray) -> tuple[np.ndarra
         rows[part] = np.bincount(numbers, weights=values, minlength=part.stop - part.start)
         columns += np.bincount(matrix.indices[cells], weights=values, minlength=len(columns))
     return rows, columns
-

@@ -1,13 +1,14 @@
 """Co-occurrence counts of the words of a text: how often each stands within a window around each other one.
 
-Text is read once and kept as numbers on disk; it is counted in parts that memory holds, and the parts' tables, on disk too, are summed.
-Counts are whole numbers all the way. A harmonic weight 1 / distance is counted as a whole multiple of 1 / L, L being the least common
-multiple of the distances (for windows over 22, of 1 / 2^28, rounded), and divided at the end. So neither the number of threads nor the
-parts change a bit of the result.
+Text is read once and kept as numbers on disk; it is counted in parts that memory holds, and the parts' tables, on disk too, are
+summed. Counts are whole numbers all the way. A harmonic weight 1 / distance is counted as a whole multiple of 1 / L, L being the
+least common multiple of the distances (for windows over 22, of 1 / 2^28, rounded), and divided at the end. So neither the number
+of threads nor the parts change a bit of the result.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Callable, Iterable
@@ -77,13 +78,13 @@ def count_cooccurrences(
         sources: inputs one after the other, ``-`` for standard input; text, a sentence or document a line.
         window: words that are at most so many places apart stand near each other; a window never crosses the end of a line.
         min_count: rarer words are counted as ``#rare#``.
-        memory: bytes that text and counts may take in memory while counting; what goes beyond is kept in temporary files, which the
-            matrix returned is then mapped from. Words, and a number a word and thread, come in addition.
+        memory: bytes that text and counts may take in memory while counting; what goes beyond is kept in temporary files, which
+            the matrix returned is then mapped from. Words, and a number a word and thread, come in addition.
         distance_weighting: ``none``: each pair counts 1; ``harmonic``: 1 / distance.
         context: ``both``, or only words to the ``left`` or to the ``right`` of a word; a cell's row is the word, its column
             the one beside it.
-        rare_token: without it words under ``min_count`` and ``max_vocab`` are not counted. They keep their places: the words around
-            them come no nearer to each other.
+        rare_token: without it words under ``min_count`` and ``max_vocab`` are not counted. They keep their places: the words
+            around them come no nearer to each other.
         number_token: numbers are counted as ``#number#``; see :mod:`wordkit.models.word_choice` for what a number is.
         lowercase: fold case.
         max_vocab: exactly so many of the most frequent words are kept, ties by first occurrence, ``#rare#`` aside.
@@ -124,15 +125,26 @@ def count_cooccurrences(
 
 
 def _check(
-    window: int, min_count: int, memory: int, weighting: str, context: str, max_vocab: int | None, threads: int
+    window: int,
+    min_count: int,
+    memory: int,
+    weighting: str,
+    context: str,
+    max_vocab: int | None,
+    threads: int,
 ) -> None:
     for name, value, most in (
         ("window", window, MAX_WINDOW), ("min_count", min_count, None), ("memory", memory, None),
         ("max_vocab", 1 if max_vocab is None else max_vocab, None), ("threads", threads, None),
     ):  # fmt: skip
         if value < 1 or (most is not None and value > most):
-            raise ValueError(f"{name} is {value}, expected at least 1" + (f", at most {most}" if most else ""))
-    for name, chosen, allowed in (("distance_weighting", weighting, WEIGHTINGS), ("context", context, CONTEXTS)):
+            raise ValueError(
+                f"{name} is {value}, expected at least 1" + (f", at most {most}" if most else "")
+            )
+    for name, chosen, allowed in (
+        ("distance_weighting", weighting, WEIGHTINGS),
+        ("context", context, CONTEXTS),
+    ):
         if chosen not in allowed:
             raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {chosen!r}")
 
@@ -156,7 +168,9 @@ class _Counting:
         # A cell is at most what all windows around its word give.
         most = int(self.before.sum() + self.after.sum()) * int(choice.counts.max())
         if most >= 2**63:
-            raise WordkitError(f"a window of {window} over so many tokens passes what can be counted; lower --window")
+            raise WordkitError(
+                f"a window of {window} over so many tokens passes what can be counted; lower --window"
+            )
         self.harmonic = distance_weighting == "harmonic"
         self.dtype: type = np.float32 if self.harmonic else np.int32 if most < 2**31 else np.int64
 
@@ -164,12 +178,18 @@ class _Counting:
         """A line on the size of the result."""
         cells = int(np.minimum(self.choice.counts * self.reach, self.size).sum())
         size = cells * (4 + np.dtype(self.dtype).itemsize)
-        where = "in memory" if size <= self.memory // 2 else f"beyond {_in_units(self.memory // 2)} in temporary files"
+        where = (
+            "in memory"
+            if size <= self.memory // 2
+            else f"beyond {_in_units(self.memory // 2)} in temporary files"
+        )
         return f"a matrix of {self.size} words, at most {cells} cells ({_in_units(size)}), {where}"
 
     def run(self, corpus: TextCorpus, workers: Workers, monitor: Monitor) -> scipy.sparse.csr_array:
         # Half the memory for a part of the text, half for the cells; an int32 must hold the cells of a part.
-        part = max(min(self.memory // 2 // _BYTES_A_TOKEN, (2**31 - 1) // max(self.reach, 2) - 1), _SMALLEST_PART)
+        part = max(
+            min(self.memory // 2 // _BYTES_A_TOKEN, (2**31 - 1) // max(self.reach, 2) - 1), _SMALLEST_PART
+        )
         bounds = [*range(0, len(corpus), part), len(corpus)]
         result = CellStore(self.dtype, self.memory // 2, self.folder)
         monitor.begin(len(corpus), "tokens")
@@ -177,7 +197,7 @@ class _Counting:
             self._fill(result, self._part(corpus, 0, len(corpus), workers), monitor, len(corpus))
         else:
             tables = []
-            for lo, hi in zip(bounds[:-1], bounds[1:], strict=True):
+            for lo, hi in itertools.pairwise(bounds):
                 table = CellStore(self.before.dtype.type, 0, self.folder)
                 self._fill(table, self._part(corpus, lo, hi, workers), monitor, hi - lo)
                 tables.append(table)

@@ -1,10 +1,12 @@
 """Rows of co-occurrence counts in blocks, on several threads: of a stream of words, or summed over several tables.
 
-Blocks follow from the counts alone, and cells are sums of whole numbers: any number of threads gives the same cells in the same order.
+Blocks follow from the counts alone, and cells are sums of whole numbers: any number of threads gives the same cells in the
+same order.
 """
 
 from __future__ import annotations
 
+import itertools
 import queue
 from collections.abc import Callable, Iterator, Sequence
 
@@ -44,7 +46,7 @@ def _blocks(rooms: np.ndarray) -> list[tuple[int, int]]:
     while bounds[-1] < len(rooms):
         far = int(np.searchsorted(ends, ends[bounds[-1]] + BLOCK_CELLS, side="right")) - 1
         bounds.append(max(far, bounds[-1] + 1))
-    return list(zip(bounds[:-1], bounds[1:], strict=True))
+    return list(itertools.pairwise(bounds))
 
 
 def _largest(rooms: np.ndarray, blocks: Sequence[tuple[int, int]]) -> int:
@@ -112,9 +114,7 @@ def rows_of_tables(tables: Sequence[CellStore], size: int, workers: Workers) -> 
     cells = _largest(rooms, blocks)
 
     def count(lo: int, hi: int, scratch: _Scratch) -> Rows:
-        parts = [
-            table.read(int(own[lo]), int(own[hi])) for table, own in zip(tables, starts, strict=True)
-        ]
+        parts = [table.read(int(own[lo]), int(own[hi])) for table, own in zip(tables, starts, strict=True)]
         columns, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         bounds = starts[:, lo : hi + 1] - starts[:, lo : lo + 1]
         bounds += np.concatenate([[0], np.cumsum(bounds[:-1, -1])])[:, None]

@@ -83,7 +83,9 @@ class TextCorpus:
         """
         if self._stream is None:
             raise ValueError("the tokens of this corpus were not kept")
-        numbers = np.append(number_of[self._place_of], np.int32(LINE_END)).astype(np.int32)  # the last is number -1
+        numbers = np.append(number_of[self._place_of], np.int32(LINE_END)).astype(
+            np.int32
+        )  # the last is number -1
         out = np.full(stop - start + 2, LINE_END, dtype=np.int32)
         for lo in range(start, stop, _PIECE):
             hi = min(lo + _PIECE, stop)

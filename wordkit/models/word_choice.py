@@ -1,8 +1,8 @@
 """Which words of a text are counted under their own names; numbers and rare words under a common one.
 
-A token is a number if it is made of digits, with single marks of ``. , : / -`` between them, after an optional sign and an optional
-point or comma: ``7``, ``-3.5``, ``.25``, ``1,000``, ``3:45``, ``1990-95``, ``1/2``, ``12/31/99``. Digits are those of any script. A
-token that holds anything else is a word: ``1st``, ``5%``, ``$5``, ``1e5``, ``5.``, ``+``, ``IV``.
+A token is a number if it is made of digits, with single marks of ``. , : / -`` between them, after an optional sign and an
+optional point or comma: ``7``, ``-3.5``, ``.25``, ``1,000``, ``3:45``, ``1990-95``, ``1/2``, ``12/31/99``. Digits are those of
+any script. A token that holds anything else is a word: ``1st``, ``5%``, ``$5``, ``1e5``, ``5.``, ``+``, ``IV``.
 """
 
 from __future__ import annotations
@@ -114,7 +114,13 @@ def _nothing_left(names: Sequence[str], counts: np.ndarray, min_count: int) -> W
 
 
 def _summary(
-    types: int, counts: np.ndarray, kept: int, rest: int, min_count: int, max_vocab: int | None, rare_token: bool
+    types: int,
+    counts: np.ndarray,
+    kept: int,
+    rest: int,
+    min_count: int,
+    max_vocab: int | None,
+    rare_token: bool,
 ) -> str:
     options = f"--min-count {min_count}" + ("" if max_vocab is None else f", --max-vocab {max_vocab}")
     tokens = int(counts.sum())
