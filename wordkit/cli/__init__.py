@@ -28,6 +28,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
             "train_hmtm",
             "Learn classes of words, and word vectors, from dependency trees or text.",
         ),
+        "sparse-code": ("sparse_code", "Learn word vectors with exact zeros from co-occurrence counts."),
     },
     "Apply": {
         "predict": ("predict", "Label documents with a trained classifier."),

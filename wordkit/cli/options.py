@@ -131,6 +131,17 @@ threads_option = click.option(
 )
 
 
+def lock_free_threads_option(method: str) -> Decorator:
+    """``--threads`` of a command one of whose methods updates without locks."""
+    return click.option(
+        "--threads",
+        type=click.IntRange(1, 4096),
+        default=_default_threads,
+        show_default="the processors this process may use",
+        help=f"Threads. Those of {method} do not wait for each other: only with one are its results the same again.",
+    )
+
+
 def policy_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--skip-invalid`` and ``--strict``: what to do with odd records."""
     function = click.option(

@@ -91,7 +91,9 @@ class Dictionary:
             residual = np.empty((block.stop - block.start, D.shape[1]), dtype=np.float32)
             coupling = P[block].astype(np.float32)
 
-            def part(at: slice, block: slice = block, out: np.ndarray = residual, left: np.ndarray = coupling) -> None:
+            def part(
+                at: slice, block: slice = block, out: np.ndarray = residual, left: np.ndarray = coupling
+            ) -> None:
                 np.subtract(self.data_products[block, at], left @ D[:, at], out=out[:, at])
 
             self._workers.map(part, _blocks(D.shape[1], _CONTEXTS))

@@ -65,11 +65,24 @@ class ForestSgd:
         learning_rate: float = 0.1, rates: str = "adagrad", epochs: int = 10, step: str = "scaled", sampling: str = "alias",
         zeros: float = 0.5, nonnegative: bool = False, init_scale: float = 1.0, seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
-        _check(lam=lam, tau=tau, learning_rate=learning_rate, init_scale=init_scale, epochs=epochs, threads=threads)
+        _check(
+            lam=lam,
+            tau=tau,
+            learning_rate=learning_rate,
+            init_scale=init_scale,
+            epochs=epochs,
+            threads=threads,
+        )
         for name, value, known in (("step", step, STEPS), ("rates", rates, RATES)):
             if value not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-        self.lam, self.tau, self.learning_rate, self.rates, self.epochs = lam, tau, learning_rate, rates, epochs
+        self.lam, self.tau, self.learning_rate, self.rates, self.epochs = (
+            lam,
+            tau,
+            learning_rate,
+            rates,
+            epochs,
+        )
         self.step, self.nonnegative, self.threads = step, nonnegative, threads
         self.parents = np.array(parents)
         self._layout = ForestLayout.of(self.parents)
@@ -94,7 +107,8 @@ class ForestSgd:
         (C, V), M = self.sampling.shape, len(self.parents)
         random = stream(seed, INITIAL)
         codes, dictionary = (
-            random.standard_normal((n, M), dtype=np.float32) * np.float32(scale / math.sqrt(M)) for n in (V, C)
+            random.standard_normal((n, M), dtype=np.float32) * np.float32(scale / math.sqrt(M))
+            for n in (V, C)
         )
         self._codes = self._layout.pack(np.abs(codes) if self.nonnegative else codes)
         self._dictionary = self._layout.pack(dictionary)
@@ -143,7 +157,9 @@ class ForestSgd:
         for name, array in (("codes", codes), ("dictionary", dictionary)):
             require(bool(np.all(np.isfinite(array))), f"{name} holds a number that is not finite")
         for name, array in (("code_sums", code_sums), ("dictionary_sums", dictionary_sums)):
-            require(bool(np.all((array > 0) & (array < np.inf))), f"{name} holds a sum that is not above zero")
+            require(
+                bool(np.all((array > 0) & (array < np.inf))), f"{name} holds a sum that is not above zero"
+            )
         self._codes, self._dictionary = self._layout.pack(codes), self._layout.pack(dictionary)
         self._code_sums, self._dictionary_sums, self.draws = code_sums.copy(), dictionary_sums.copy(), draws
 
@@ -159,7 +175,12 @@ class ForestSgd:
             WordkitError: diverged; rows and counters are those from before the call.
         """
         monitor = monitor or Monitor()
-        before = self._codes.copy(), self._dictionary.copy(), self._code_sums.copy(), self._dictionary_sums.copy()
+        before = (
+            self._codes.copy(),
+            self._dictionary.copy(),
+            self._code_sums.copy(),
+            self._dictionary_sums.copy(),
+        )
         begun, end = self.draws, (self.epoch + 1) * self.sampling.nnz
         lost, workers = 0.0, Workers(self.threads)
         monitor.begin(end - begun, "entries")
@@ -215,7 +236,9 @@ class ForestSgd:
         )
 
 
-def _check(*, lam: float, tau: float, learning_rate: float, init_scale: float, epochs: int, threads: int) -> None:
+def _check(
+    *, lam: float, tau: float, learning_rate: float, init_scale: float, epochs: int, threads: int
+) -> None:
     for name, value in (("lam", lam), ("tau", tau)):
         if not 0 <= value < math.inf:
             raise ValueError(f"{name} must be a finite number not below zero, not {value!r}")
@@ -228,7 +251,12 @@ def _check(*, lam: float, tau: float, learning_rate: float, init_scale: float, e
 
 
 def _objective(
-    sampling: EntrySampling, codes: np.ndarray, dictionary: np.ndarray, parents: np.ndarray, lam: float, tau: float
+    sampling: EntrySampling,
+    codes: np.ndarray,
+    dictionary: np.ndarray,
+    parents: np.ndarray,
+    lam: float,
+    tau: float,
 ) -> float:
     A, D = codes.astype(np.float64), dictionary.astype(np.float64)
     (C, V), x = sampling.shape, sampling.values.astype(np.float64)

@@ -60,6 +60,14 @@ class Forest:
         """Number of levels."""
         return int(self.levels.max()) + 1
 
+    def penalty(self, codes: np.ndarray) -> float:
+        """Sum over the columns of codes (M, n), and over nodes, of the length of a column on the node's subtree."""
+        squares = np.square(codes, dtype=np.float64)
+        for node in range(len(self) - 1, -1, -1):
+            if self.parents[node] >= 0:
+                squares[self.parents[node]] += squares[node]
+        return float(np.sqrt(squares, out=squares).sum())
+
 
 def tree_parents(shape: str) -> np.ndarray:
     """Parents (int32) of one tree in depth-first order; ``3x3`` has a root with 3 children of 3 children each: 13 nodes.

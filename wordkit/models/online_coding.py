@@ -7,7 +7,8 @@ old (:mod:`wordkit.models.dictionary`), so that each step lowers one and the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ import scipy.sparse
 
 from wordkit import rng
 from wordkit.checks import array_of, require, value_of
-from wordkit.errors import Interrupted
+from wordkit.errors import ConvergenceWarning, Interrupted
 from wordkit.models.dictionary import Dictionary
-from wordkit.models.sparse_codes import Coding
+from wordkit.models.forests import Forest
+from wordkit.models.sparse_codes import Codes
 from wordkit.monitor import Monitor
-
 
 _ROWS = 1024  # coded at once at the end
 
@@ -35,13 +36,17 @@ def first_atoms(rows: scipy.sparse.csr_array, dim: int, seed: int) -> np.ndarray
     return atoms
 
 
+def squared_lengths(rows: scipy.sparse.csr_array) -> np.ndarray:
+    """|x|^2 (n,) float64 of each row."""
+    return np.asarray(rows.power(2).sum(axis=1, dtype=np.float64)).ravel()
+
+
 class OnlineCoding:
     """A training of atoms and codes.
 
     Args:
         rows: (n, C) float32.
-        coding: how codes are found.
-        dim: M, number of atoms.
+        solve: :func:`wordkit.models.sparse_codes.sparse_codes` with its settings; lam, forest: the penalty among them.
         heldout: share of the rows that the atoms are not learned from.
         seed, threads, batch_size, shuffle: as of :class:`wordkit.models.sparse_coding.ForestCoder`.
 
@@ -50,17 +55,18 @@ class OnlineCoding:
     """
 
     def __init__(
-        self, rows: scipy.sparse.csr_array, coding: Coding, *, dim: int, batch_size: int, shuffle: bool, heldout: float,
-        seed: int, threads: int,
+        self, rows: scipy.sparse.csr_array, solve: Callable[..., Codes], lam: float, forest: Forest, *, batch_size: int,
+        shuffle: bool, heldout: float, seed: int, threads: int,
     ) -> None:  # fmt: skip
-        self.rows, self.coding = rows, coding
+        self.rows, self.solve, self.lam, self.forest = rows, solve, lam, forest
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
-        n, contexts = rows.shape
+        n, dim = rows.shape[0], len(forest)
+        self.lengths = squared_lengths(rows)
         chosen = rng.stream(seed, rng.FOLDS).random(n) < heldout
         self.heldout, self.learned = np.flatnonzero(chosen), np.flatnonzero(~chosen)
         if not len(self.learned):
             raise ValueError("no row is left to learn from")
-        self.squares = _squares(rows[self.learned])
+        self.squares = float(self.lengths[self.learned].sum())
         self.dictionary = Dictionary(first_atoms(rows[self.learned], dim, seed), threads)
         self.codes = np.zeros((n, dim), dtype=np.float32)
         self.epoch = self.position = 0
@@ -98,34 +104,38 @@ class OnlineCoding:
 
     def learn(self, batch: np.ndarray) -> None:
         """Codes of some rows, by their numbers, and a step of the atoms."""
-        rows, old = self.rows[batch], np.ascontiguousarray(self.codes[batch].T)
-        new = self.encode(rows, old)
-        self.dictionary.replace(rows, old, new)
+        old = np.ascontiguousarray(self.codes[batch].T)
+        new = self.encode(batch).codes
+        self.dictionary.replace(self.rows[batch], old, new)
         self.codes[batch] = new.T
         self.dictionary.update()
 
-    def encode(self, rows: scipy.sparse.csr_array, start: np.ndarray | None = None) -> np.ndarray:
-        """Codes (M, n) of some rows (n, C)."""
-        return self.coding.codes(self.dictionary.gram(), self.dictionary.correlations(rows), start)
+    def encode(self, numbers: np.ndarray, gram: np.ndarray | None = None) -> Codes:
+        """Codes of some rows with the atoms as they are, begun with the last ones; those unfinished at ``max_iter`` may be."""
+        gram = self.dictionary.gram() if gram is None else gram
+        start = np.ascontiguousarray(self.codes[numbers].T)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the next visit goes on; counted in the end
+            correlations = self.dictionary.correlations(self.rows[numbers])
+            return self.solve(gram, correlations, self.lengths[numbers], start=start if start.any() else None)
 
     # --- results ---------------------------------------------------------------------------------------------------
 
     def measures(self) -> dict[str, Any]:
         """The objective a row, and the squared error relative to the squares of the data, of learned and of held-out rows."""
         error = self.dictionary.squared_error(self.squares)
-        penalty = self.coding.penalty(np.ascontiguousarray(self.codes[self.learned].T))
+        penalty = self.lam * self.forest.penalty(self.codes[self.learned].T)
         found: dict[str, Any] = {
             "objective": (error + penalty) / len(self.learned),
             "reconstruction_error": error / self.squares if self.squares else 0.0,
         }
         if len(self.heldout):
-            rows = self.rows[self.heldout]
-            codes = self.encode(rows)
+            codes = self.encode(self.heldout).codes
             self.codes[self.heldout] = codes.T
-            squares = _squares(rows)
-            gram, correlations = self.dictionary.gram(), self.dictionary.correlations(rows)
-            left = squares - 2 * float(np.vdot(codes, correlations)) + float(np.vdot(codes, gram @ codes))
-            found["heldout_error"] = left / squares if squares else 0.0
+            squares = float(self.lengths[self.heldout].sum())
+            fit = float(np.vdot(codes, self.dictionary.gram() @ codes))
+            cross = float(np.vdot(codes, self.dictionary.correlations(self.rows[self.heldout])))
+            found["heldout_error"] = (squares - 2 * cross + fit) / squares if squares else 0.0
         return found
 
     @property
@@ -139,15 +149,22 @@ class OnlineCoding:
         Raises:
             Interrupted: the monitor was stopping; nothing is changed.
         """
-        n = len(self.codes)
+        n, unfinished = len(self.codes), 0
         monitor.begin(n, "rows")
-        out = np.empty_like(self.codes)
+        out, gram = np.empty_like(self.codes), self.dictionary.gram()
         for lo in range(0, n, _ROWS):
             if monitor.stopping:
                 raise Interrupted("interrupted in the last pass, of codes for the finished atoms")
-            part = slice(lo, min(lo + _ROWS, n))
-            out[part] = self.encode(self.rows[part], np.ascontiguousarray(self.codes[part].T)).T
-            monitor.advance(part.stop - lo)
+            numbers = np.arange(lo, min(lo + _ROWS, n))
+            found = self.encode(numbers, gram)
+            out[numbers] = found.codes.T
+            unfinished += int(np.count_nonzero(~found.converged))
+            monitor.advance(len(numbers))
+        if unfinished:
+            warnings.warn(
+                f"{unfinished} of {n} codes did not reach the tolerance; raise max_iter or tol",
+                ConvergenceWarning, stacklevel=2,
+            )  # fmt: skip
         return out
 
     # --- checkpoints -----------------------------------------------------------------------------------------------
@@ -175,8 +192,9 @@ class OnlineCoding:
         batches = -(-len(self.learned) // self.batch_size)
         self.epoch = value_of(values, "epochs_done", int, 0)
         self.position = value_of(values, "position", int, 0, batches)
-        self.codes, d.components, d.code_products, d.data_products = codes, components, code_products, data_products
-
-
-def _squares(rows: scipy.sparse.csr_array) -> float:
-    return float(np.einsum("i,i->", rows.data, rows.data, dtype=np.float64))
+        self.codes, d.components, d.code_products, d.data_products = (
+            codes,
+            components,
+            code_products,
+            data_products,
+        )

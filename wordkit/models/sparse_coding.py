@@ -31,9 +31,9 @@ from wordkit.models.dictionary import Dictionary
 from wordkit.models.entry_sampling import SAMPLINGS
 from wordkit.models.forest_sgd import STEPS
 from wordkit.models.forests import Forest, forest_of_shape, singletons
-from wordkit.models.online_coding import OnlineCoding, first_atoms
+from wordkit.models.online_coding import OnlineCoding, first_atoms, squared_lengths
 from wordkit.models.sgd_coding import SgdCoding
-from wordkit.models.sparse_codes import sparse_codes
+from wordkit.models.sparse_codes import Codes, sparse_codes
 from wordkit.monitor import Monitor
 
 REGULARIZERS = ("forest", "l1", "none")
@@ -97,7 +97,7 @@ class ForestCoder(Estimator):
 
     Attributes:
         components_: (M, C) float32, the atoms. codes_: (n, M) float32 codes of the rows of ``fit``.
-        parents_: (M,) int32, the forest; None without one.
+        forest_: the :class:`wordkit.models.forests.Forest` of the atoms; single nodes without ``regularizer="forest"``.
         n_features_in_: C. n_iter_: epochs done. history_: a record an epoch. singular_values_: (M,), of ``svd`` only.
     """
 
@@ -108,12 +108,26 @@ class ForestCoder(Estimator):
         learning_rate: float = 0.1, tau: float = 0.0, sgd_step: str = "scaled", sampling: str = "alias", zeros: float = 0.5,
         seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
-        self.dim, self.regularizer, self.lam, self.tree_shape, self.parents = dim, regularizer, lam, tree_shape, parents
+        self.dim, self.regularizer, self.lam, self.tree_shape, self.parents = (
+            dim,
+            regularizer,
+            lam,
+            tree_shape,
+            parents,
+        )
         self.nonnegative, self.algorithm, self.power = nonnegative, algorithm, power
         self.epochs, self.batch_size, self.shuffle = epochs, batch_size, shuffle
         self.tol, self.max_iter, self.heldout = tol, max_iter, heldout
-        self.learning_rate, self.tau, self.sgd_step, self.sampling, self.zeros = learning_rate, tau, sgd_step, sampling, zeros
+        self.learning_rate, self.tau, self.sgd_step, self.sampling, self.zeros = (
+            learning_rate,
+            tau,
+            sgd_step,
+            sampling,
+            zeros,
+        )
         self.seed, self.threads = seed, threads
+
+    _stopped: tuple[Mapping[str, np.ndarray], Mapping[str, Any]]
 
     # --- fitting ---------------------------------------------------------------------------------------------------
 
@@ -126,8 +140,9 @@ class ForestCoder(Estimator):
         """
         self._check_parameters()
         rows = as_rows(X, owner=type(self).__name__)
-        self.n_features_in_, self.history_, self.n_iter_ = rows.shape[1], [], 0
-        self.parents_ = self._forest()
+        self.n_features_in_, self.n_iter_ = rows.shape[1], 0
+        self.history_: list[dict[str, Any]] = []
+        self.forest_ = self._forest()
         if self.algorithm == "svd":
             self._decompose(rows)
             return self
@@ -149,22 +164,29 @@ class ForestCoder(Estimator):
         one_of("algorithm", self.algorithm, ("online",))
         rows = as_rows(X, getattr(self, "n_features_in_", None), type(self).__name__)
         if not hasattr(self, "_stream"):
-            self.n_features_in_, self.parents_ = rows.shape[1], self._forest()
+            self.n_features_in_, self.forest_ = rows.shape[1], self._forest()
             self._stream = Dictionary(first_atoms(rows, int(self.dim), self.seed), int(self.threads))
-        codes = self._coding().codes(self._stream.gram(), self._stream.correlations(rows))
+        codes = self._solver()(
+            self._stream.gram(), self._stream.correlations(rows), squared_lengths(rows)
+        ).codes
         self._stream.replace(rows, np.zeros_like(codes), codes)
         self._stream.update()
         self.components_ = self._stream.components
         return self
 
     def _trainer(self, rows: scipy.sparse.csr_array) -> Training:
-        shared = {"heldout": float(self.heldout), "seed": self.seed, "threads": int(self.threads)}
+        shared: dict[str, Any] = {
+            "heldout": float(self.heldout),
+            "seed": self.seed,
+            "threads": int(self.threads),
+        }
         if self.algorithm == "online":
             return OnlineCoding(
-                rows, self._coding(), dim=int(self.dim), batch_size=int(self.batch_size), shuffle=bool(self.shuffle), **shared
-            )
+                rows, self._solver(), self._lam(), self.forest_, batch_size=int(self.batch_size),
+                shuffle=bool(self.shuffle), **shared,
+            )  # fmt: skip
         return SgdCoding(
-            rows, self.parents_, dim=int(self.dim), lam=float(self.lam) if self.regularizer != "none" else 0.0, tau=float(self.tau),
+            rows, self.forest_.parents, lam=self._lam(), tau=float(self.tau),
             learning_rate=float(self.learning_rate), epochs=int(self.epochs), step=self.sgd_step, sampling=self.sampling,
             zeros=float(self.zeros), nonnegative=bool(self.nonnegative), **shared,
         )  # fmt: skip
@@ -198,22 +220,26 @@ class ForestCoder(Estimator):
         self._check_fitted("components_")
         rows = as_rows(X, self.n_features_in_, type(self).__name__)
         if self.algorithm == "svd":
-            return (rows @ (self.components_.T * self.singular_values_ ** (float(self.power) - 1))).astype(np.float32)
-        atoms = Dictionary(self.components_, int(self.threads))
-        gram, coding = atoms.gram(), self._coding()
+            return (rows @ (self.components_.T * self.singular_values_ ** (float(self.power) - 1))).astype(
+                np.float32
+            )
+        atoms, solve = Dictionary(self.components_, int(self.threads)), self._solver()
+        gram = atoms.gram()
         parts = [rows[lo : lo + _ROWS] for lo in range(0, rows.shape[0], _ROWS)]
-        return np.concatenate([coding.codes(gram, atoms.correlations(part)).T for part in parts])
+        return np.concatenate(
+            [solve(gram, atoms.correlations(part), squared_lengths(part)).codes.T for part in parts]
+        )
 
     def fit_transform(self, X: Any, y: Any = None, *, monitor: Monitor | None = None) -> np.ndarray:
         """The codes of the rows of X as :meth:`fit` leaves them."""
         return self.fit(X, monitor=monitor).codes_
 
     def level_density(self) -> list[float]:
-        """Share of the codes that are not zero, at each depth of the forest."""
+        """Share of the codes that are not zero, at each level of the forest."""
         self._check_fitted("codes_")
         used = (self.codes_ != 0).mean(axis=0, dtype=np.float64)
-        depths = depth_of(self.parents_) if self.parents_ is not None else np.zeros(len(used), dtype=np.int64)
-        return [float(used[depths == depth].mean()) for depth in range(int(depths.max()) + 1)]
+        levels = self.forest_.levels
+        return [float(used[levels == level].mean()) for level in range(self.forest_.depth)]
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Arrays and JSON values of a stopped or finished training that :meth:`from_state` takes."""
@@ -222,8 +248,13 @@ class ForestCoder(Estimator):
         parameters = {
             key: value for key, value in self.get_params().items() if key not in ("threads", "parents")
         }
-        arrays = {**arrays, "parents": self.parents_}
-        return arrays, {"parameters": parameters, "features": self.n_features_in_, "history": self.history_, **values}
+        arrays = {**arrays, "parents": self.forest_.parents}
+        return arrays, {
+            "parameters": parameters,
+            "features": self.n_features_in_,
+            "history": self.history_,
+            **values,
+        }
 
     @classmethod
     def from_state(cls, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> ForestCoder:
@@ -236,8 +267,8 @@ class ForestCoder(Estimator):
         if coder.regularizer == "forest":
             coder.parents = parents
         coder._check_parameters()
-        coder.parents_ = coder._forest()
-        require(np.array_equal(coder.parents_, parents), "parents are not those of the parameters")
+        coder.forest_ = coder._forest()
+        require(np.array_equal(coder.forest_.parents, parents), "parents are not those of the parameters")
         coder.n_features_in_ = value_of(values, "features", int, 1)
         coder.history_ = list(value_of(values, "history", list))
         coder._stopped = arrays, values
@@ -258,28 +289,36 @@ class ForestCoder(Estimator):
             positive(name, getattr(self, name))
         for name, high in (("lam", math.inf), ("tau", math.inf), ("heldout", 1.0), ("zeros", 1.0)):
             value = getattr(self, name)
-            if not isinstance(value, numbers.Real) or not 0 <= float(value) <= high or not float(value) < math.inf:
-                raise ValueError(f"{name} is {value!r}, expected a number from 0" + (f" to {high:g}" if high < 9 else ""))
+            if (
+                not isinstance(value, numbers.Real)
+                or not 0 <= float(value) <= high
+                or not float(value) < math.inf
+            ):
+                raise ValueError(
+                    f"{name} is {value!r}, expected a number from 0" + (f" to {high:g}" if high < 9 else "")
+                )
         if not isinstance(self.power, numbers.Real) or not math.isfinite(float(self.power)):
             raise ValueError(f"power is {self.power!r}, expected a finite number")
         if not isinstance(self.seed, numbers.Integral) or not 0 <= self.seed < 2**63:
             raise ValueError(f"seed is {self.seed!r}, expected a whole number from 0 on")
 
-    def _forest(self) -> np.ndarray:
-        """(M,) int32 parents; all -1 where there is no tree."""
+    def _forest(self) -> Forest:
         dim = int(self.dim)
-        if self.regularizer != "forest":
-            return np.full(dim, -1, dtype=np.int32)
+        if self.regularizer != "forest" or self.algorithm == "svd":
+            return singletons(dim)
         if self.parents is None:
-            return forest_of_shape(self.tree_shape, dim)
-        parents = checked_forest(self.parents)
-        if len(parents) != dim:
-            raise ValueError(f"the forest has {len(parents)} nodes, dim is {dim}")
-        return parents
+            return forest_of_shape(self.tree_shape, dim=dim)
+        forest = Forest(self.parents)
+        if len(forest) != dim:
+            raise ValueError(f"the forest has {len(forest)} nodes, dim is {dim}")
+        return forest
 
-    def _coding(self) -> Coding:
-        lam = float(self.lam) if self.regularizer != "none" else 0.0
-        return Coding(
-            self.parents_, lam, nonnegative=bool(self.nonnegative), tol=float(self.tol), max_iter=int(self.max_iter),
-            threads=int(self.threads),
+    def _lam(self) -> float:
+        return float(self.lam) if self.regularizer != "none" else 0.0
+
+    def _solver(self) -> Callable[..., Codes]:
+        """Codes from gram, correlations and squared lengths of rows, with this coder's penalty."""
+        return partial(
+            sparse_codes, forest=self.forest_, lam=self._lam(), nonnegative=bool(self.nonnegative), tol=float(self.tol),
+            max_iter=int(self.max_iter), threads=int(self.threads),
         )  # fmt: skip
