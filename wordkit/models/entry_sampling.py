@@ -30,7 +30,7 @@ class EntrySampling:
     """
 
     def __init__(
-        self, matrix: scipy.sparse.sparray, *, sampling: str = "alias", zeros: float = 0.5, seed: int = 1
+        self, matrix: scipy.sparse.sparray, *, sampling: str = "alias", zeros: float = 0.9, seed: int = 1
     ) -> None:
         if sampling not in SAMPLINGS:
             raise ValueError(f"sampling must be one of {', '.join(SAMPLINGS)}, not {sampling!r}")
