@@ -14,7 +14,9 @@ from wordkit.models.entry_sampling import EntrySampling
 from wordkit.models.forest_layout import ForestLayout
 
 TREE = [-1, 0, 1, 1, 1, 0, 5, 5, 5, 0, 9, 9, 9]
-FORESTS = st.integers(1, 45).flatmap(lambda n: st.tuples(*(st.integers(-1, max(i - 1, -1)) for i in range(n))))
+FORESTS = st.integers(1, 45).flatmap(
+    lambda n: st.tuples(*(st.integers(-1, max(i - 1, -1)) for i in range(n)))
+)
 
 
 def matrix(random, C=7, V=9):
@@ -113,11 +115,17 @@ def test_doors_refuse_what_does_not_fit():
     A, D = np.zeros((9, 13), dtype=np.float32), np.zeros((7, 13), dtype=np.float32)
     lam, tau = np.zeros(9, dtype=np.float32), np.zeros(7, dtype=np.float32)
     for case in ((A[1:], D, lam, tau), (A, D[1:], lam, tau), (A, D, lam[1:], tau), (A, D, lam, tau[1:])):
-        with pytest.raises(ValueError, match="codes and dictionary|shrinkage"):
+        with pytest.raises(ValueError, match=r"codes and dictionary|shrinkage"):
             run(X, sampling, layout, *case[:2], 1, *case[2:], 0.1, 10)
     good = [sampling.indptr, sampling.indices, 9, sampling.row_alias, sampling.alias]
     forest_sgd.check_entries(*good)
-    for place, array in ((0, good[0][1:]), (1, good[1][::-1].copy()), (1, good[1] + 5), (3, good[3] - 7), (4, good[4] + 9)):
+    for place, array in (
+        (0, good[0][1:]),
+        (1, good[1][::-1].copy()),
+        (1, good[1] + 5),
+        (3, good[3] - 7),
+        (4, good[4] + 9),
+    ):
         with pytest.raises(ValueError, match="not consistent"):
             forest_sgd.check_entries(*good[:place], array, *good[place + 1 :])
     for level, bound, runs in (
