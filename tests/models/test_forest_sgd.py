@@ -58,7 +58,7 @@ def test_objective_is_its_definition():
 def test_the_fixed_point_is_the_objectives(sampling):
     """After a long run neither a proximal step on all words' rows nor a gradient step on D moves much."""
     X, lam, tau = planted(C=25, V=30), 2.0, 0.5
-    model, _ = train(X, epochs=1000, lam=lam, tau=tau, sampling=sampling, learning_rate=0.01)
+    model, _ = train(X, epochs=2000, lam=lam, tau=tau, sampling=sampling, learning_rate=0.01)
     A, D = model.codes.astype(float), model.dictionary.astype(float)
     assert 0.05 < np.mean(A == 0) < 0.95
     dense, z = X.toarray(), 0.2
