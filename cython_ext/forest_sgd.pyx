@@ -3,10 +3,11 @@
 X is a sparse matrix of C contexts (rows) and V words; D (C, M) and A (V, M) are stored by rows. Draw t brings a cell (c, v) with
 its value x and a weight w (``entry_draws.pxd``); with e = x - d_c . a_v, and both right-hand sides made of the old rows,
 
-    d_c = d_c + 2 r_c (w e a_v - tau_c d_c),        a_v = prox(a_v + 2 r_v w e d_c, r_v lambda_v)
+    d_c = d_c + 2 r w e' a_v - 2 r tau_c d_c,        a_v = prox(a_v + 2 r w e' d_c, r lambda_v),        r = rate (1 - fall t)
 
-where prox is the operator of the forest (``forest_step.pxd``) after max(a, 0) if asked; ``printed``: its threshold is lambda_v.
-The rate at draw t is r = rate (1 - fall t); with Adagrad divided by the root of the row's sum of squared gradient norms.
+where prox is the operator of the forest (``forest_step.pxd``), after max(a, 0) if asked. ``printed``: e' = e, and the operator's
+threshold is lambda_v. Otherwise e' = e / (1 + 2 r w (|d_c|^2 + |a_v|^2)), to first order the error that is left after the step:
+an implicit step (Toulis and Airoldi 2017), which does not overshoot at any rate, and is the plain one as the rate goes to zero.
 
 Rows of A and D are padded with zeros to a multiple of 16 cells, in the order that ``wordkit.models.forest_layout`` gives.
 Threads may call ``run_draws`` on the same arrays at the same time, over draws of their own: there are no locks (Hogwild, Niu et
@@ -110,9 +111,8 @@ def run_draws(
     const double[::1] row_threshold, const int32_t[::1] row_alias, const float[::1] threshold, const int32_t[::1] alias,
     double zeros, double mean, uint64_t key, uint64_t first, Py_ssize_t n,
     const int32_t[::1] level, const int32_t[::1] run_bound, const int32_t[:, ::1] runs,
-    float[:, ::1] codes, float[:, ::1] dictionary, double[::1] code_sums, double[::1] dictionary_sums,
-    const float[::1] shrinkage, const float[::1] decay, double rate, double fall, double limit, bint printed, bint nonnegative,
-    float[::1] scratch, double[::1] loss,
+    float[:, ::1] codes, float[:, ::1] dictionary, const float[::1] shrinkage, const float[::1] decay,
+    double rate, double fall, double limit, bint printed, bint nonnegative, float[::1] scratch, double[::1] loss,
 ):
     """Steps for the draws ``first`` to ``first + n - 1``.
 
@@ -123,7 +123,6 @@ def run_draws(
         zeros: share of draws that are cells at random; key: where the random numbers begin.
         level, run_bound, runs: the forest, which passed :func:`check_forest`.
         codes: (V, width); dictionary: (C, width); both updated in place.
-        code_sums, dictionary_sums: (V) and (C), sums of squared gradient norms, above zero and updated; or both empty.
         shrinkage: (V), lambda_v; decay: (C), tau_c.
         limit: the largest |e| that is no divergence.
         scratch: 2 width cells.
@@ -141,14 +140,9 @@ def run_draws(
         raise ValueError("codes and dictionary need a row a column and a row of X, as wide as the forest")
     if shrinkage.shape[0] != V or decay.shape[0] != C or scratch.shape[0] < 2 * width or loss.shape[0] < 1 or n < 0:
         raise ValueError("shrinkage, decay, scratch or loss have too few cells")
-    if code_sums.shape[0] not in (0, V) or dictionary_sums.shape[0] != (C if code_sums.shape[0] else 0):
-        raise ValueError("sums need a cell a row, both or none")
     forest.width, forest.levels = width, level.shape[0] - 1
     forest.level, forest.run_bound, forest.runs = &level[0], &run_bound[0], &runs[0, 0] if runs.shape[0] else NULL
     forest.codes, forest.dictionary = &codes[0, 0], &dictionary[0, 0]
-    forest.code_sums, forest.dictionary_sums = NULL, NULL
-    if code_sums.shape[0] > 0:
-        forest.code_sums, forest.dictionary_sums = &code_sums[0], &dictionary_sums[0]
     forest.shrinkage, forest.decay, forest.nonnegative, forest.printed = &shrinkage[0], &decay[0], nonnegative, printed
     forest.rate, forest.fall, forest.limit = rate, fall, limit
     forest.factor, forest.below = &scratch[0], &scratch[width]

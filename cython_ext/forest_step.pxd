@@ -28,18 +28,20 @@ cdef extern from *:
     #define WK_INLINE static inline
     #define WK_INDEPENDENT
     #endif
-    #define WK_ROWS_AHEAD 4
+    #define WK_ROWS_AHEAD 8
 
     typedef struct {
         ptrdiff_t width, levels;
         const int32_t *level, *run_bound, *runs;    /* runs: start, parent, length of each */
         float *codes, *dictionary;
-        double *code_sums, *dictionary_sums;        /* Adagrad: sums of squared gradients, NULL without */
         const float *shrinkage, *decay;             /* per row of codes: lambda, per row of the dictionary: tau */
         int nonnegative, printed;
         double rate, fall, limit;
         float *factor, *below;                      /* width cells each */
     } wk_forest;
+
+    /* max(x, 0) without a comparison, which keeps GCC from vectorizing a longer loop. */
+    WK_INLINE float wk_positive(float x) { return 0.5f * (x + fabsf(x)); }
 
     WK_INLINE void wk_forest_prox(const wk_forest *m, float *a, float t) {
         float *f = m->factor, *s = m->below;
@@ -48,8 +50,8 @@ cdef extern from *:
             WK_INDEPENDENT
             for (ptrdiff_t i = m->level[l]; i < m->level[l + 1]; i++) {
                 const float n = sqrtf(a[i] * a[i] + s[i]);
-                const float excess = n - t, shrunk = excess > 0 ? excess : 0;
-                f[i] = shrunk / (n > 1e-30f ? n : 1e-30f);
+                const float shrunk = wk_positive(n - t);
+                f[i] = shrunk / (n + 1e-30f);
                 s[i] = shrunk * shrunk;
             }
             for (ptrdiff_t r = m->run_bound[l]; r < m->run_bound[l + 1]; r++) {
@@ -73,31 +75,26 @@ cdef extern from *:
         for (ptrdiff_t i = 0; i < size; i++) a[i] *= f[i];
     }
 
-    /* a.a, a.d, d.d */
-    WK_INLINE void wk_forest_sums(const float *a, const float *d, ptrdiff_t width, double *sums) {
-        float aa[WK_LANES] = {0}, ad[WK_LANES] = {0}, dd[WK_LANES] = {0};
+    WK_INLINE float wk_forest_dot(const float *a, const float *b, ptrdiff_t width) {
+        float sum[WK_LANES] = {0};
         for (ptrdiff_t i = 0; i < width; i += WK_LANES)
-            for (int l = 0; l < WK_LANES; l++) {
-                aa[l] += a[i + l] * a[i + l];
-                ad[l] += a[i + l] * d[i + l];
-                dd[l] += d[i + l] * d[i + l];
-            }
+            for (int l = 0; l < WK_LANES; l++) sum[l] += a[i + l] * b[i + l];
         for (int half = WK_LANES / 2; half; half /= 2)
-            for (int l = 0; l < half; l++) { aa[l] += aa[l + half]; ad[l] += ad[l + half]; dd[l] += dd[l + half]; }
-        sums[0] = aa[0]; sums[1] = ad[0]; sums[2] = dd[0];
+            for (int l = 0; l < half; l++) sum[l] += sum[l + half];
+        return sum[0];
     }
 
-    WK_INLINE void wk_forest_move(float *restrict a, float *restrict d, ptrdiff_t width, float p, float keep, float q, int positive) {
+    WK_INLINE void wk_forest_move(float *restrict a, float *restrict d, ptrdiff_t width, float p, float keep, int positive) {
         if (positive)
             for (ptrdiff_t i = 0; i < width; i++) {
                 const float old = d[i], moved = a[i] + p * old;
-                d[i] = keep * old + q * a[i];
-                a[i] = moved > 0 ? moved : 0;
+                d[i] = keep * old + p * a[i];
+                a[i] = wk_positive(moved);
             }
         else
             for (ptrdiff_t i = 0; i < width; i++) {
                 const float old = d[i];
-                d[i] = keep * old + q * a[i];
+                d[i] = keep * old + p * a[i];
                 a[i] += p * old;
             }
     }
@@ -111,27 +108,21 @@ cdef extern from *:
     WK_UNUSED WK_CLONES static ptrdiff_t wk_forest_steps(const wk_forest *m, const int32_t *row, const int32_t *column,
                                                          const float *value, const float *weight, ptrdiff_t n, double t,
                                                          double *loss) {
-        double lost = 0, sums[3];
+        double lost = 0;
         ptrdiff_t i = 0;
         for (ptrdiff_t j = 0; j < n && j < WK_ROWS_AHEAD; j++) wk_forest_fetch(m, row[j], column[j]);
         for (; i < n; i++) {
             const ptrdiff_t c = row[i], v = column[i];
             float *d = m->dictionary + c * m->width, *a = m->codes + v * m->width;
-            double rate_a = m->rate * (1 - m->fall * (t + i)), rate_d = rate_a;
+            const double rate = m->rate * (1 - m->fall * (t + i));
             if (i + WK_ROWS_AHEAD < n) wk_forest_fetch(m, row[i + WK_ROWS_AHEAD], column[i + WK_ROWS_AHEAD]);
-            wk_forest_sums(a, d, m->width, sums);
-            const double error = value[i] - sums[1], gradient = 2 * weight[i] * error;
+            const double error = value[i] - (double)wk_forest_dot(a, d, m->width);
+            double move = 2 * rate * weight[i];
             if (!(fabs(error) <= m->limit)) break;
             lost += weight[i] * error * error;
-            if (m->code_sums) {
-                m->code_sums[v] += gradient * gradient * sums[2];
-                m->dictionary_sums[c] += gradient * gradient * sums[0];
-                rate_a /= sqrt(m->code_sums[v]);
-                rate_d /= sqrt(m->dictionary_sums[c]);
-            }
-            wk_forest_move(a, d, m->width, (float)(rate_a * gradient), (float)(1 - 2 * rate_d * m->decay[c]),
-                           (float)(rate_d * gradient), m->nonnegative);
-            if (m->shrinkage[v] > 0) wk_forest_prox(m, a, m->printed ? m->shrinkage[v] : (float)(rate_a * m->shrinkage[v]));
+            if (!m->printed) move /= 1 + move * ((double)wk_forest_dot(a, a, m->width) + wk_forest_dot(d, d, m->width));
+            wk_forest_move(a, d, m->width, (float)(move * error), (float)(1 - 2 * rate * m->decay[c]), m->nonnegative);
+            if (m->shrinkage[v] > 0) wk_forest_prox(m, a, m->printed ? m->shrinkage[v] : (float)(rate * m->shrinkage[v]));
         }
         *loss += lost;
         return i;
@@ -144,8 +135,6 @@ cdef extern from *:
         const int32_t *runs
         float *codes
         float *dictionary
-        double *code_sums
-        double *dictionary_sums
         const float *shrinkage
         const float *decay
         int nonnegative, printed

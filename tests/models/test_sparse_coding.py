@@ -23,17 +23,17 @@ class StopAfter(Monitor):
         self.stopping = self.left <= 0
 
 
-def planted(seed, n=400, contexts=60, trees=2, noise=0.01):
+def planted(seed, n=400, contexts=60, shape="2x2", trees=2, often=0.6, noise=0.01):
     """Rows that are combinations of orthogonal atoms, used as trees allow: a node only below one that is used."""
     random = np.random.default_rng(seed)
-    forest = forest_of_shape("2x2", trees=trees)
+    forest = forest_of_shape(shape, trees=trees)
     used = np.zeros((n, len(forest)), dtype=bool)
     for node, parent in enumerate(forest.parents):
-        used[:, node] = (random.random(n) < 0.6) & (used[:, parent] if parent >= 0 else True)
+        used[:, node] = (random.random(n) < often) & (used[:, parent] if parent >= 0 else True)
     codes = used * random.choice([-1.0, 1.0], used.shape) * random.uniform(1, 3, used.shape)
     atoms = np.linalg.qr(random.standard_normal((contexts, len(forest))))[0].T
     X = codes @ atoms + noise * random.standard_normal((n, contexts))
-    return scipy.sparse.csr_array(X.astype(np.float32)), atoms, codes
+    return scipy.sparse.csr_array(X.astype(np.float32)), atoms
 
 
 def small(**more):
@@ -43,7 +43,7 @@ def small(**more):
 @pytest.mark.parametrize("regularizer", ["forest", "l1", "none"])
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_the_objective_falls(regularizer, nonnegative):
-    X, _, _ = planted(1)
+    X, _ = planted(1)
     X.data[:] = np.abs(X.data) if nonnegative else X.data
     coder = small(regularizer=regularizer, nonnegative=nonnegative, heldout=0.0, max_iter=1000).fit(X)
     values = [record["objective"] for record in coder.history_]
@@ -55,15 +55,19 @@ def test_the_objective_falls(regularizer, nonnegative):
 
 
 def test_planted_atoms_are_found():
-    X, atoms, _ = planted(2, n=1500)
-    coder = small(lam=0.3, epochs=60, tol=1e-4).fit(X)
-    likeness = np.abs(coder.components_ @ atoms.T)  # of found and planted atoms, up to sign and order
-    assert np.sort(likeness.max(axis=0))[3:].min() > 0.9
-    assert coder.history_[-1]["heldout_error"] < 0.05
+    """By the best of two starts: the problem is not convex, and the objective tells which start got there."""
+    X, atoms = planted(2, n=2000, shape="2", trees=3, often=0.35)
+    starts = [small(dim=9, tree_shape="2", lam=0.5, epochs=20, seed=seed).fit(X) for seed in (2, 3)]
+    coder = min(starts, key=lambda start: start.history_[-1]["objective"])
+    likeness = np.abs(
+        coder.components_ @ atoms.T
+    )  # of found and planted atoms, whatever their order and sign
+    assert likeness.max(axis=0).min() > 0.97
+    assert coder.history_[-1]["heldout_error"] < 0.06
 
 
 def test_zeros_follow_the_trees():
-    X, _, _ = planted(3)
+    X, _ = planted(3)
     coder = small(lam=2.0).fit(X)
     parents = coder.forest_.parents
     below = np.flatnonzero(parents >= 0)
@@ -75,7 +79,7 @@ def test_zeros_follow_the_trees():
 
 
 def test_transform_gives_the_codes_of_the_fit():
-    X, _, _ = planted(4)
+    X, _ = planted(4)
     coder = small(tol=1e-4, max_iter=2000).fit(X)
     np.testing.assert_allclose(coder.transform(X), coder.codes_, atol=5e-3)
     np.testing.assert_allclose(coder.transform(X[:3].toarray()), coder.codes_[:3], atol=5e-3)
@@ -85,7 +89,7 @@ def test_transform_gives_the_codes_of_the_fit():
 
 @pytest.mark.parametrize("batches", [1, 7, 23, 28])
 def test_resumed_and_uninterrupted_are_the_same(batches):
-    X, _, _ = planted(5)
+    X, _ = planted(5)
     whole, parts = small().fit(X), small()
     with pytest.raises(Interrupted):
         parts.fit(X, monitor=StopAfter(batches))
@@ -98,14 +102,14 @@ def test_resumed_and_uninterrupted_are_the_same(batches):
 
 
 def test_threads_and_seeds():
-    X, _, _ = planted(6)
+    X, _ = planted(6)
     one, four, other = small(threads=1).fit(X), small(threads=4).fit(X), small(seed=2).fit(X)
     np.testing.assert_array_equal(one.codes_, four.codes_)
     assert (one.codes_ != other.codes_).any()
 
 
 def test_partial_fit_learns_from_a_stream():
-    X, _, _ = planted(7, n=1200)
+    X, _ = planted(7, n=1200)
     coder = small(lam=0.1)
     errors = []
     for lo in range(0, 1200, 100):
@@ -116,7 +120,7 @@ def test_partial_fit_learns_from_a_stream():
 
 
 def test_svd_is_the_truncated_decomposition():
-    X, _, _ = planted(8)
+    X, _ = planted(8)
     coder = ForestCoder(algorithm="svd", dim=6, power=1.0).fit(X)
     U, values, Vt = np.linalg.svd(X.toarray(), full_matrices=False)
     np.testing.assert_allclose(coder.singular_values_, values[:6], rtol=1e-5)
@@ -130,7 +134,7 @@ def test_svd_is_the_truncated_decomposition():
 
 
 def test_sgd_lowers_its_loss_and_goes_on_where_it_was():
-    X, _, _ = planted(9)
+    X, _ = planted(9)
     settings = {"algorithm": "sgd", "zeros": 0.2, "epochs": 6, "learning_rate": 0.1, "lam": 0.01}
     whole = small(**settings).fit(X)
     losses = [record["loss"] for record in whole.history_]
@@ -161,13 +165,13 @@ def test_more_atoms_than_contexts_and_rows_of_zeros():
      ({"seed": -1}, "seed"), ({"tree_shape": "3by3"}, "shape"), ({"power": np.inf, "algorithm": "svd"}, "power")],
 )  # fmt: skip
 def test_bad_parameters_are_named(parameters, says):
-    X, _, _ = planted(10, n=30)
+    X, _ = planted(10, n=30)
     with pytest.raises(ValueError, match=says):
         small(**parameters).fit(X)
 
 
 def test_damaged_states_are_refused():
-    X, _, _ = planted(11, n=60)
+    X, _ = planted(11, n=60)
     arrays, values = small(epochs=1).fit(X).state()
     for name in arrays:
         with pytest.raises(ValueError):

@@ -30,7 +30,7 @@ class EntrySampling:
     """
 
     def __init__(
-        self, matrix: scipy.sparse.sparray, *, sampling: str = "alias", zeros: float = 0.5, seed: int = 1
+        self, matrix: scipy.sparse.sparray, *, sampling: str = "alias", zeros: float = 0.9, seed: int = 1
     ) -> None:
         if sampling not in SAMPLINGS:
             raise ValueError(f"sampling must be one of {', '.join(SAMPLINGS)}, not {sampling!r}")
@@ -103,7 +103,8 @@ def _canonical(matrix: scipy.sparse.sparray) -> scipy.sparse.csr_array:
         rows = rows.copy()
         rows.sum_duplicates()
         rows.eliminate_zeros()
-    rows = rows.astype(np.float32, copy=False)
+    with np.errstate(over="ignore"):
+        rows = rows.astype(np.float32, copy=False)
     if not np.all(np.isfinite(rows.data)):
         raise ValueError("the matrix holds a value that is not a finite float32 number")
     if np.any(rows.data == 0):  # below the smallest float32

@@ -7,13 +7,16 @@ The expected loss of an epoch, which is as many draws as X has non-zeros, is wit
 
 With ``step="scaled"`` the operator's threshold at a visit is rate x lambda / n_v and the decay tau / n_c, where n is how often
 an epoch is expected to visit the row, so that this is what the steps minimize (with ``uniform`` and z = 0, n is the number of
-non-zeros). ``step="printed"`` applies lambda, whatever the rate, and tau at each visit, as the paper prints it.
+non-zeros); and the gradient step is the implicit one, which at any rate goes no further than the error asks for.
+``step="printed"`` applies lambda, whatever the rate, and tau at each visit, and the plain gradient, as the paper prints it.
+
+Without random cells nothing says what does not co-occur, and the vectors are of little use; see ``zeros``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +32,6 @@ from wordkit.parallel import Workers
 from wordkit.rng import INITIAL, stream
 
 STEPS = ("scaled", "printed")
-RATES = ("adagrad", "linear")
 _CHUNK = 2**15  # draws of one kernel call: some 20 milliseconds
 _CALLS = 8  # kernel calls a thread between two looks at the monitor
 _DIVERGED = 1e6  # times the largest |x|: an error beyond has no way back
@@ -43,9 +45,8 @@ class ForestSgd:
         parents: (M), each node's parent, -1 for roots, parents before children; all -1 is the l1 penalty.
         lam: lambda, of the penalty on the words' rows; 0 for none.
         tau: of the squared norm of D.
-        learning_rate: rate of the first draw; with "adagrad" the length of a row's first step.
-        rates: "adagrad" (the rate of a row falls with the gradients it has seen) or "linear" (it falls to zero over ``epochs``).
-        epochs: length of the run, for "linear".
+        learning_rate: rate of the first draw; it falls linearly, to zero at the end of the run.
+        epochs: length of the run.
         step: "scaled" or "printed".
         sampling, zeros, seed: as of :class:`EntrySampling`.
         nonnegative: whether words' rows are kept from going below zero.
@@ -62,8 +63,8 @@ class ForestSgd:
 
     def __init__(
         self, matrix: scipy.sparse.sparray, parents: np.ndarray, *, lam: float = 0.1, tau: float = 0.0,
-        learning_rate: float = 0.1, rates: str = "adagrad", epochs: int = 10, step: str = "scaled", sampling: str = "alias",
-        zeros: float = 0.5, nonnegative: bool = False, init_scale: float = 1.0, seed: int = 1, threads: int = 1,
+        learning_rate: float = 0.05, epochs: int = 20, step: str = "scaled", sampling: str = "alias", zeros: float = 0.9,
+        nonnegative: bool = False, init_scale: float = 0.1, seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
         _check(
             lam=lam,
@@ -73,16 +74,9 @@ class ForestSgd:
             epochs=epochs,
             threads=threads,
         )
-        for name, value, known in (("step", step, STEPS), ("rates", rates, RATES)):
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-        self.lam, self.tau, self.learning_rate, self.rates, self.epochs = (
-            lam,
-            tau,
-            learning_rate,
-            rates,
-            epochs,
-        )
+        if step not in STEPS:
+            raise ValueError(f"step must be one of {', '.join(STEPS)}, not {step!r}")
+        self.lam, self.tau, self.learning_rate, self.epochs = lam, tau, learning_rate, epochs
         self.step, self.nonnegative, self.threads = step, nonnegative, threads
         self.parents = np.array(parents)
         self._layout = ForestLayout.of(self.parents)
@@ -112,9 +106,6 @@ class ForestSgd:
         )
         self._codes = self._layout.pack(np.abs(codes) if self.nonnegative else codes)
         self._dictionary = self._layout.pack(dictionary)
-        adaptive = self.rates == "adagrad"
-        self._code_sums = np.full(V if adaptive else 0, 1e-12)
-        self._dictionary_sums = np.full(C if adaptive else 0, 1e-12)
 
     # --- results ---------------------------------------------------------------------------------------------------
 
@@ -141,27 +132,21 @@ class ForestSgd:
 
     def state(self) -> dict[str, Any]:
         """Arrays and numbers that :meth:`restore` takes; with the same arguments, training then goes on as if never stopped."""
-        return {
-            "codes": self.codes, "dictionary": self.dictionary, "code_sums": self._code_sums.copy(),
-            "dictionary_sums": self._dictionary_sums.copy(), "draws": self.draws,
-        }  # fmt: skip
+        return {"codes": self.codes, "dictionary": self.dictionary, "draws": self.draws}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over a state; ValueError for arrays that do not fit or hold what no training leaves."""
+        """Take over a state; ValueError for arrays that do not fit or are not finite."""
         (C, V), M = self.sampling.shape, len(self.parents)
         codes = array_of(state, "codes", np.float32, (V, M))
         dictionary = array_of(state, "dictionary", np.float32, (C, M))
-        code_sums = array_of(state, "code_sums", np.float64, self._code_sums.shape)
-        dictionary_sums = array_of(state, "dictionary_sums", np.float64, self._dictionary_sums.shape)
         draws = value_of(state, "draws", int, 0)
         for name, array in (("codes", codes), ("dictionary", dictionary)):
             require(bool(np.all(np.isfinite(array))), f"{name} holds a number that is not finite")
-        for name, array in (("code_sums", code_sums), ("dictionary_sums", dictionary_sums)):
-            require(
-                bool(np.all((array > 0) & (array < np.inf))), f"{name} holds a sum that is not above zero"
-            )
-        self._codes, self._dictionary = self._layout.pack(codes), self._layout.pack(dictionary)
-        self._code_sums, self._dictionary_sums, self.draws = code_sums.copy(), dictionary_sums.copy(), draws
+        self._codes, self._dictionary, self.draws = (
+            self._layout.pack(codes),
+            self._layout.pack(dictionary),
+            draws,
+        )
 
     # --- training --------------------------------------------------------------------------------------------------
 
@@ -173,15 +158,12 @@ class ForestSgd:
         Raises:
             Interrupted: the monitor asked to stop; the next call goes on from there.
             WordkitError: diverged; rows and counters are those from before the call.
+            ValueError: all epochs are done.
         """
-        monitor = monitor or Monitor()
-        before = (
-            self._codes.copy(),
-            self._dictionary.copy(),
-            self._code_sums.copy(),
-            self._dictionary_sums.copy(),
-        )
-        begun, end = self.draws, (self.epoch + 1) * self.sampling.nnz
+        monitor, begun, end = monitor or Monitor(), self.draws, (self.epoch + 1) * self.sampling.nnz
+        if self.epoch >= self.epochs:
+            raise ValueError(f"all of the {self.epochs} epochs are done")
+        before = self._codes.copy(), self._dictionary.copy()
         lost, workers = 0.0, Workers(self.threads)
         monitor.begin(end - begun, "entries")
         try:
@@ -193,28 +175,23 @@ class ForestSgd:
                 for loss, fine in workers.map(self._run, chunks):
                     lost += loss
                     if not fine:
-                        self._codes, self._dictionary, self._code_sums, self._dictionary_sums = before
-                        raise self._diverged(self.draws)
+                        (self._codes, self._dictionary), self.draws = before, begun
+                        raise self._diverged()
                 monitor.advance(stop - self.draws)
                 self.draws = stop
-        except WordkitError as error:
-            if not isinstance(error, Interrupted):
-                self.draws = begun
-            raise
         finally:
             workers.close()
-        record: MutableMapping[str, Any] = {
-            "epoch": self.epoch, "loss": lost / (end - begun), "learning_rate": self._rate(end),
-        }  # fmt: skip
+        record = {"epoch": self.epoch, "loss": lost / (end - begun), "learning_rate": self._rate(end)}
         monitor.epoch(record)
-        return dict(record)
+        return record
 
     def _rate(self, draw: int) -> float:
         return self.learning_rate * (1 - self._fall * draw)
 
     @property
     def _fall(self) -> float:
-        return 1 / (self.epochs * self.sampling.nnz) if self.rates == "linear" else 0.0
+        """What the rate loses a draw, as a share of the first."""
+        return 1 / (self.epochs * self.sampling.nnz)
 
     def _run(self, chunk: tuple[int, int]) -> tuple[float, bool]:
         """Steps of the draws (first, number): their loss, and whether all went well."""
@@ -222,17 +199,16 @@ class ForestSgd:
         loss, scratch = np.zeros(1), np.zeros(2 * self._layout.width, dtype=np.float32)
         done = forest_sgd.run_draws(
             *self.sampling.arguments(), first, n, self._layout.level, self._layout.run_bound, self._layout.runs,
-            self._codes, self._dictionary, self._code_sums, self._dictionary_sums, self._shrinkage, self._decay,
+            self._codes, self._dictionary, self._shrinkage, self._decay,
             self.learning_rate, self._fall, self._limit, self.step == "printed", self.nonnegative, scratch, loss,
         )  # fmt: skip
         return float(loss[0]), done == n
 
-    def _diverged(self, draw: int) -> WordkitError:
-        advice = f"use a --learning-rate below {self.learning_rate:g}"
-        if self.rates == "linear":
-            advice += ", or adagrad"
+    def _diverged(self) -> WordkitError:
+        other = ' or --sgd-step "scaled"' if self.step == "printed" else ""
         return WordkitError(
-            f"sgd diverged in epoch {draw // self.sampling.nnz + 1}: {advice}; the state before this epoch is kept"
+            f"sgd diverged in epoch {self.epoch + 1}: use a --learning-rate below {self.learning_rate:g}{other}; "
+            "what was reached before this epoch is kept"
         )
 
 
