@@ -37,14 +37,14 @@ from wordkit.errors import Interrupted
 @click.option("--nonnegative", is_flag=True, help="Codes do not go below zero.")
 @click.option("--algorithm", type=click.Choice(["online", "sgd", "svd"]), default="online",
               help="Batches of words; single cells, for counts of any size; singular vectors.")  # fmt: skip
-@click.option("--epochs", type=options.count, default=5, help="Passes over the data.")
+@click.option("--epochs", type=options.count, show_default="5, 20 with sgd", help="Passes over the data.")
 @click.option("--batch-size", type=options.count, default=512, help="Words of a step of online.")
 @click.option("--tol", type=options.positive, default=1e-3, help="Relative duality gap of a finished code.")
 @click.option("--max-iter", type=options.count, default=200, help="Most iterations of a code.")
 @click.option("--heldout", type=options.share, default=0.01,
               help="Share of the words (sgd: of the cells) to measure with, not to learn atoms from.")  # fmt: skip
 @click.option("--power", type=options.finite, default=0.5, help="Of the singular values in the codes of svd.")
-@click.option("--learning-rate", type=options.positive, default=0.1, help="Of sgd.")
+@click.option("--learning-rate", type=options.positive, default=0.05, help="Of sgd.")
 @click.option("--tau", type=options.not_negative, default=0.0, help="Weight of the squared atoms in sgd.")
 @click.option("--sgd-step", type=click.Choice(["scaled", "printed"]), default="scaled",
               help="Share the penalties out over a word's cells, or apply them whole at each, as printed.")  # fmt: skip

@@ -38,6 +38,7 @@ from wordkit.monitor import Monitor
 
 REGULARIZERS = ("forest", "l1", "none")
 ALGORITHMS = ("online", "sgd", "svd")
+EPOCHS = {"online": 5, "sgd": 20, "svd": 1}
 _ROWS = 1024  # coded at once where there is no batch
 
 Training = OnlineCoding | SgdCoding
@@ -89,7 +90,7 @@ class ForestCoder(Estimator):
             itself, in place of a shape: each node's parent, -1 for roots, parents before children.
         nonnegative: keep codes from going below zero.
         algorithm: ``online``, ``sgd`` or ``svd``. power: of the singular values in the codes of ``svd``.
-        epochs: passes over the data. batch_size: rows of a step of ``online``. shuffle: another order of the rows each epoch.
+        epochs: passes over the data; None for 5, 20 with ``sgd``. batch_size: rows of a step of ``online``. shuffle: another order of the rows each epoch.
         tol, max_iter: codes stop at this relative duality gap, or after so many iterations.
         heldout: share of the rows (``sgd``: of the cells) that the atoms are not learned from.
         learning_rate, tau, sgd_step, sampling, zeros: of ``sgd``, see :class:`wordkit.models.forest_sgd.ForestSgd`.
@@ -103,9 +104,9 @@ class ForestCoder(Estimator):
 
     def __init__(
         self, *, dim: int = 52, regularizer: str = "forest", lam: float = 0.1, tree_shape: str = "3x3",
-        parents: Any = None, nonnegative: bool = False, algorithm: str = "online", power: float = 0.5, epochs: int = 5,
+        parents: Any = None, nonnegative: bool = False, algorithm: str = "online", power: float = 0.5, epochs: int | None = None,
         batch_size: int = 512, shuffle: bool = True, tol: float = 1e-3, max_iter: int = 200, heldout: float = 0.01,
-        learning_rate: float = 0.1, tau: float = 0.0, sgd_step: str = "scaled", sampling: str = "alias", zeros: float = 0.5,
+        learning_rate: float = 0.05, tau: float = 0.0, sgd_step: str = "scaled", sampling: str = "alias", zeros: float = 0.9,
         seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
         self.dim, self.regularizer, self.lam, self.tree_shape, self.parents = (
@@ -187,13 +188,13 @@ class ForestCoder(Estimator):
             )  # fmt: skip
         return SgdCoding(
             rows, self.forest_.parents, lam=self._lam(), tau=float(self.tau),
-            learning_rate=float(self.learning_rate), epochs=int(self.epochs), step=self.sgd_step, sampling=self.sampling,
+            learning_rate=float(self.learning_rate), epochs=self._epochs(), step=self.sgd_step, sampling=self.sampling,
             zeros=float(self.zeros), nonnegative=bool(self.nonnegative), **shared,
         )  # fmt: skip
 
     def _go_on(self, monitor: Monitor) -> ForestCoder:
         training = self._training
-        while training.epoch < self.epochs:
+        while training.epoch < self._epochs():
             self.history_.append(training.run_epoch(monitor))
         self.n_iter_ = training.epoch
         self.components_, self.codes_ = training.components, training.final_codes(monitor)
@@ -283,8 +284,10 @@ class ForestCoder(Estimator):
         one_of("sampling", self.sampling, SAMPLINGS)
         for name in ("nonnegative", "shuffle"):
             one_of(name, getattr(self, name), (True, False))
-        for name in ("dim", "epochs", "batch_size", "max_iter", "threads"):
+        for name in ("dim", "batch_size", "max_iter", "threads"):
             whole(name, getattr(self, name))
+        if self.epochs is not None:
+            whole("epochs", self.epochs)
         for name in ("tol", "learning_rate"):
             positive(name, getattr(self, name))
         for name, high in (("lam", math.inf), ("tau", math.inf), ("heldout", 1.0), ("zeros", 1.0)):
@@ -312,6 +315,9 @@ class ForestCoder(Estimator):
         if len(forest) != dim:
             raise ValueError(f"the forest has {len(forest)} nodes, dim is {dim}")
         return forest
+
+    def _epochs(self) -> int:
+        return EPOCHS[self.algorithm] if self.epochs is None else int(self.epochs)
 
     def _lam(self) -> float:
         return float(self.lam) if self.regularizer != "none" else 0.0
