@@ -21,6 +21,7 @@ else:
         compile_args.append("-march=native")
 
 setup(
+    options={"build_ext": {"parallel": os.cpu_count()}},
     ext_modules=cythonize(
         [
             Extension(
@@ -37,5 +38,5 @@ setup(
             "initializedcheck": debug,
             "embedsignature": True,
         },
-    )
+    ),
 )
