@@ -17,7 +17,7 @@ dtypes = st.sampled_from([np.int32, np.int64])
 
 def random_stream(random, V: int, length: int, ends: float = 0.15) -> np.ndarray:
     """Words with the frequent ones first, some left out (V), some line ends."""
-    words = np.minimum(np.exp(random.random(length) * np.log(V + 1)).astype(np.int32) - 1, V)
+    words = np.minimum(np.exp(random.random(length) * np.log(V + 2)).astype(np.int32) - 1, V)
     words[random.random(length) < ends] = -1
     return np.concatenate([[-1], words, [-1]]).astype(np.int32)
 
@@ -35,7 +35,7 @@ class Table:
         return self.sums, self.bits, self.parts, self.columns, self.values, self.lengths
 
     def dense(self, found: int) -> np.ndarray:
-        assert found == self.lengths.sum()
+        assert found == self.lengths.sum() <= len(self.columns)
         assert not self.sums.any() and not self.bits.any() and not self.parts.any()
         out = np.zeros((len(self.lengths), len(self.sums) - 1), np.int64)
         ends = np.cumsum(self.lengths)
