@@ -36,12 +36,12 @@ _INIT_MAY_CHANGE = {
 # Options of the reading that the vocabulary and the labels hang on; a resumed training has to say the same.
 _CHOICES = ("format", "min_count", "max_vocab", "label_min_count")
 _WORDS_AT_ONCE = 1024
-_FLAGS = {("shuffle", False): "--no-shuffle", ("resplit", True): "--resplit"}
+_FLAGS = {"shuffle": "--no-shuffle", "resplit": "--resplit", "lowercase": "--lowercase"}
 
 
 def _spelled(name: str, value: Any) -> str:
     """An option as it stands on the command line."""
-    return _FLAGS.get((name, value), f"--{name.replace('_', '-')} {value}")
+    return _FLAGS.get(name) or f"--{name.replace('_', '-')} {value}"
 
 
 def _contradiction(name: str, value: Any, known: Any) -> WordkitError:
@@ -242,7 +242,7 @@ class Run:
 
     def _choices(self) -> dict[str, Any]:
         """What the result depends on beside the model's parameters and the data."""
-        chosen = {name: self.options[name] for name in _CHOICES if self.options[name] is not None}
+        chosen = {name: self.options[name] for name in _CHOICES}
         if self.clusters is not None:
             chosen["clusters"] = hashlib.sha256(self.clusters.tobytes()).hexdigest()[:12]
         if self.earlier is not None:
