@@ -17,6 +17,7 @@ def command(file: str, as_json: bool) -> None:
     For a model: its header (format version, command, parameters, seed, labels, inputs with sizes and digests, history). For
     word vectors: the format, the number of words and the dimension. For counts: parameters, inputs, number of words and cells.
     """
+    from wordkit.formats.clusters import is_clusters, read_clusters
     from wordkit.formats.counts import describe_counts, is_counts
     from wordkit.formats.model_file import read_header
     from wordkit.formats.opening import Input
@@ -28,6 +29,14 @@ def command(file: str, as_json: bool) -> None:
     with Input(file) as source:
         if is_counts(source):
             header = describe_counts(source)
+        elif is_clusters(source):
+            clusters = read_clusters(source, tally=tally)
+            header = {
+                "kind": "clusters",
+                "clusters": len(clusters.paths),
+                "words": len(clusters.words),
+                "tokens": int(clusters.counts.sum()),
+            }
         else:
             header = read_header(source) if sniff(source).format == "npz" else {"kind": "vectors"}
         if header["kind"] == "vectors":

@@ -107,13 +107,22 @@ finite = _Finite()
 positive = _Positive(0, min_open=True)
 not_negative = _Positive(0)
 share = _Positive(0, 1)
+
+
+def up_to(highest: float) -> click.ParamType:
+    """A number above zero, and at most this."""
+    return _Positive(0, highest, min_open=True)
+
+
 count = click.IntRange(1, 2**31 - 1)  # what fits the kernels' integers
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of TSV lines."
 )
 
-seed_option = click.option("--seed", type=click.IntRange(0), default=1, help="Seed of everything random.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Seed of everything random."
+)
 
 
 def _default_threads() -> int:
@@ -124,7 +133,7 @@ def _default_threads() -> int:
 
 threads_option = click.option(
     "--threads",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 4096),
     default=_default_threads,
     show_default="the processors this process may use",
     help="Threads; results do not depend on it.",
