@@ -46,7 +46,7 @@ demo: $(DEMO_VENV)/.installed ## install as a user does, and run the main job on
 
 $(PEERS_VENV)/.installed:
 	$(PYTHON) -m venv $(PEERS_VENV)
-	$(PEERS_VENV)/bin/python -m pip install -q gensim fasttext conllu scikit-learn hmmlearn
+	$(PEERS_VENV)/bin/python -m pip install -q gensim fasttext conllu scikit-learn hmmlearn spams-bin
 	touch $@
 
 bench: $(VENV)/.installed $(PEERS_VENV)/.installed ## speed beside the peers, in one run (DATA=folder of real texts, PEERS=folder of binaries)

@@ -1,36 +1,51 @@
-/* Tiles of an accelerated proximal gradient: the step into a tile and out of it, and what a duality gap needs.
+/* Tiles of the alternating solver of codes: its step into a tile and out of it, and what a duality gap needs.
 
    Included once a float type, as forest_tile.h is. Matrices of the block have rows ``stride`` apart and ``columns`` (at most
    TILE) columns from their pointer on; tiles are R rows of TILE. See forest_codes.pyx for the formulas. */
 
 #include "tile.h"
 
-/* value = y - rate (gram y - b), where y = a + speed (a - a_old) and gram y likewise of p; missing columns are zeros. */
-WK_LOOP NAMED(wk_step_in)(const REAL *restrict a, const REAL *restrict a_old, const REAL *restrict p,
-                          const REAL *restrict p_old, const REAL *restrict b, ptrdiff_t stride, ptrdiff_t R, ptrdiff_t columns,
-                          REAL rate, const REAL *restrict speed, REAL *restrict value) {
+#define WK_RELAXED(i) (relax * a[i] + (1 - relax) * z[i] + u[i])
+
+/* value = relax a + (1 - relax) z + u; missing columns are zeros. */
+WK_LOOP NAMED(wk_step_in)(const REAL *restrict a, const REAL *restrict z, const REAL *restrict u, ptrdiff_t stride, ptrdiff_t R,
+                          ptrdiff_t columns, REAL relax, REAL *restrict value) {
     for (ptrdiff_t i = 0; i < R; i++) {
         REAL *restrict v = WK_ROW(value, i);
-        const ptrdiff_t at = i * stride;
-        for (ptrdiff_t c = 0; c < columns; c++) {
-            const REAL y = a[at + c] + speed[c] * (a[at + c] - a_old[at + c]);
-            const REAL q = p[at + c] + speed[c] * (p[at + c] - p_old[at + c]);
-            v[c] = y - rate * (q - b[at + c]);
-        }
+        for (ptrdiff_t c = 0; c < columns; c++) v[c] = WK_RELAXED(i * stride + c);
         for (ptrdiff_t c = columns; c < TILE; c++) v[c] = 0;
     }
 }
 
-/* a_old = value, the next iterate; turn += (y - value) (value - a): above 0 where the momentum leads astray. */
-WK_LOOP NAMED(wk_step_out)(const REAL *restrict value, const REAL *restrict a, REAL *restrict a_old, ptrdiff_t stride,
-                           ptrdiff_t R, ptrdiff_t columns, const REAL *restrict speed, REAL *restrict turn) {
+/* From the shrunk tile: u = what was shrunk away, z = value, right = 2 b + rho (z - u). */
+WK_LOOP NAMED(wk_step_out)(const REAL *restrict value, const REAL *restrict a, const REAL *restrict b, REAL *restrict z,
+                           REAL *restrict u, REAL *restrict right, ptrdiff_t stride, ptrdiff_t R, ptrdiff_t columns, REAL relax,
+                           REAL rho) {
     for (ptrdiff_t i = 0; i < R; i++) {
         const REAL *v = WK_ROW(value, i);
         const ptrdiff_t at = i * stride;
         for (ptrdiff_t c = 0; c < columns; c++) {
-            const REAL y = a[at + c] + speed[c] * (a[at + c] - a_old[at + c]);
-            turn[c] += (y - v[c]) * (v[c] - a[at + c]);
-            a_old[at + c] = v[c];
+            const REAL away = WK_RELAXED(at + c) - v[c];
+            u[at + c] = away;
+            z[at + c] = v[c];
+            right[at + c] = 2 * b[at + c] + rho * (v[c] - away);
+        }
+    }
+}
+
+/* Before the step out: sums (5, TILE) += squares of a - value, value - z, a, value, and of u after the step. */
+WK_LOOP NAMED(wk_residuals)(const REAL *restrict value, const REAL *restrict a, const REAL *restrict z, const REAL *restrict u,
+                            ptrdiff_t stride, ptrdiff_t R, ptrdiff_t columns, REAL relax, double *restrict sums) {
+    for (ptrdiff_t i = 0; i < R; i++) {
+        const REAL *v = WK_ROW(value, i);
+        const ptrdiff_t at = i * stride;
+        for (ptrdiff_t c = 0; c < columns; c++) {
+            const REAL apart = a[at + c] - v[c], moved = v[c] - z[at + c], away = WK_RELAXED(at + c) - v[c];
+            sums[c] += (double)(apart * apart);
+            sums[TILE + c] += (double)(moved * moved);
+            sums[2 * TILE + c] += (double)(a[at + c] * a[at + c]);
+            sums[3 * TILE + c] += (double)(v[c] * v[c]);
+            sums[4 * TILE + c] += (double)(away * away);
         }
     }
 }
@@ -95,3 +110,5 @@ WK_LOOP NAMED(wk_root_norms)(const REAL *restrict slope, REAL *restrict square, 
         }
     }
 }
+
+#undef WK_RELAXED

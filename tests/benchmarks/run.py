@@ -16,6 +16,7 @@ BENCHMARKS = (
     "bench_hmtm",
     "bench_brown",
     "bench_cooccur",
+    "bench_forest",
 )
 WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown", "bench_cooccur")
 WITH_BINARIES = ("bench_brown", "bench_cooccur")
@@ -26,7 +27,7 @@ def main() -> int:
     parser.add_argument(
         "--peer-python",
         required=True,
-        help="an interpreter that has gensim, fasttext, conllu, scikit-learn, hmmlearn",
+        help="an interpreter that has gensim, fasttext, conllu, scikit-learn, hmmlearn, spams",
     )
     parser.add_argument(
         "--data", default="", help="folder of real texts, for the benchmarks that can use them"

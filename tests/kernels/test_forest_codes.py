@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.kernels.test_brown_merge import others_work_during
 from tests.reference import forest_prox as twin
 from wordkit._kernels import forest_codes
+from wordkit.models.sparse_codes import Inverses
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -25,23 +26,56 @@ def problem(random, M, n, d, dtype=np.float64):
     return D.astype(dtype).astype(float), X, twin.random_parents(random, M)
 
 
-def arguments(D, X, parents, lam, *, nonnegative=False, tol=1e-9, max_iter=5000, dtype=np.float64, warm=None):
-    """Everything solve_columns takes, by name."""
+def arguments(
+    D,
+    X,
+    parents,
+    lam,
+    *,
+    nonnegative=False,
+    tol=1e-9,
+    max_iter=5000,
+    dtype=np.float64,
+    warm=None,
+    lo=0,
+    hi=None,
+):
+    """Everything ``advance`` takes, by name, for columns lo to hi - 1 that have made no step."""
     G, B = (D.T @ D).astype(dtype), (D.T @ X).astype(dtype)
-    values = np.linalg.eigvalsh(G.astype(float))
     n = X.shape[1]
+    hi = n if hi is None else hi
+    work, column, progress = (
+        np.zeros((5, len(G) * (hi - lo)), dtype),
+        np.empty(hi - lo, np.int32),
+        np.empty(4, np.int32),
+    )
+    work[0] = B[:, lo:hi].ravel()
+    if warm is not None:
+        work[1] = warm[:, lo:hi].ravel()
+    forest_codes.begin_block(progress, column, lo)
+    rho = float(np.trace(G)) / len(G)
     return {
-        "gram": G, "correlations": B, "squares": (X**2).sum(axis=0), "parents": parents, "lam": lam,
-        "norm": values[-1] * (1 + 1e-6), "mu": max(values[0], 0), "nonnegative": nonnegative, "tol": tol,
-        "max_iter": max_iter, "lo": 0, "hi": n, "warm": warm is not None,
-        "codes": np.full(B.shape, np.nan, dtype) if warm is None else warm.astype(dtype), "gaps": np.full(n, np.nan),
-        "objectives": np.full(n, np.nan), "iterations": np.full(n, -1, np.int32),
+        "gram": G, "inverse": Inverses(G, rho)[0], "parents": parents, "lam": lam, "rho": rho, "before": rho,
+        "mu": max(np.linalg.eigvalsh(G.astype(float))[0], 0), "nonnegative": nonnegative, "tol": tol, "max_iter": max_iter,
+        "warm": warm is not None, "work": work, "column": column, "progress": progress, "squares": (X**2).sum(axis=0),
+        "codes": np.full(B.shape, np.nan, dtype), "gaps": np.full(n, np.nan), "objectives": np.full(n, np.nan),
+        "iterations": np.full(n, -1, np.int32),
     }  # fmt: skip
+
+
+def finish(made):
+    """Call after call, with another rho each time, until the columns are done."""
+    inverses, power = Inverses(made["gram"], made["rho"]), 0
+    while doublings := forest_codes.advance(*made.values()):
+        assert abs(doublings) <= 3
+        made["before"], power = made["rho"], power + doublings
+        made["rho"], made["inverse"] = inverses.rho(power), inverses[power]
 
 
 def run(*args, **kwargs):
     made = arguments(*args, **kwargs)
-    forest_codes.solve_columns(*made.values())
+    finish(made)
+    assert made["progress"][0] == 0
     return made["codes"], made["gaps"], made["objectives"], made["iterations"]
 
 
@@ -146,19 +180,25 @@ def test_a_column_does_not_depend_on_when_others_end():
 def test_only_its_columns_are_written():
     random = np.random.default_rng(6)
     D, X, parents = problem(random, 12, 20, 15)
-    made = arguments(D, X, parents, 0.3)
-    forest_codes.solve_columns(*{**made, "lo": 5, "hi": 12}.values())
+    made = arguments(D, X, parents, 0.3, lo=5, hi=12)
+    finish(made)
     inside = np.isin(np.arange(20), np.arange(5, 12))
-    np.testing.assert_array_equal(np.isfinite(made["codes"]).all(axis=0), inside)
+    for name in ("codes", "gaps", "objectives"):
+        np.testing.assert_array_equal(np.isfinite(np.atleast_2d(made[name])).all(axis=0), inside)
     np.testing.assert_array_equal(made["iterations"] >= 0, inside)
-    forest_codes.solve_columns(*{**made, "lo": 3, "hi": 3}.values())
+    np.testing.assert_allclose(made["codes"][:, 5:12], run(D, X, parents, 0.3)[0][:, 5:12], rtol=0, atol=1e-3)
+    assert forest_codes.advance(*made.values()) == 0  # nothing is left
 
 
 BAD = [
-    ("gram", np.ones((3, 4))), ("gram", np.ones((4, 4))), ("correlations", np.ones((4, 5))), ("squares", np.ones(4)),
+    ("gram", np.ones((3, 4))), ("gram", np.ones((4, 4))), ("inverse", np.ones((3, 4))), ("inverse", np.ones((4, 3))),
     ("parents", np.array([-1, 0], np.int32)), ("parents", np.array([-1, 1, 0], np.int32)), ("lam", -1.0), ("lam", np.nan),
-    ("norm", 0.0), ("mu", -1.0), ("tol", -1.0), ("max_iter", -1), ("lo", -1), ("hi", 6), ("lo", 6), ("codes", np.ones((3, 4))),
-    ("codes", np.ones((2, 5))), ("gaps", np.ones(4)), ("objectives", np.ones(4)), ("iterations", np.ones(4, np.int32)),
+    ("rho", 0.0), ("rho", np.inf), ("before", 0.0), ("mu", -1.0), ("tol", -1.0), ("max_iter", -1), ("work", np.ones((5, 14))),
+    ("work", np.ones((4, 15))), ("column", np.arange(1, 6, dtype=np.int32)), ("column", np.arange(-1, 4, dtype=np.int32)),
+    ("column", np.arange(4, dtype=np.int32)), ("progress", np.zeros(3, np.int32)), ("progress", np.array([6, 0, 0, 3], np.int32)),
+    ("progress", np.array([-1, 0, 0, 3], np.int32)), ("progress", np.array([5, -1, 0, 3], np.int32)), ("squares", np.ones(4)),
+    ("codes", np.ones((3, 4))), ("codes", np.ones((2, 5))), ("gaps", np.ones(4)), ("objectives", np.ones(4)),
+    ("iterations", np.ones(4, np.int32)),
 ]  # fmt: skip
 
 
@@ -168,13 +208,19 @@ def test_the_door_refuses_what_does_not_fit(name, value):
     D, X = random.normal(size=(6, 3)), random.normal(size=(6, 5))
     made = arguments(D, X, np.array([-1, 0, 0], np.int32), 0.1)
     with pytest.raises(ValueError):
-        forest_codes.solve_columns(*{**made, name: value}.values())
+        forest_codes.advance(*{**made, name: value}.values())
+
+
+def test_beginnings_that_do_not_fit():
+    for progress, lo in ((np.zeros(3, np.int32), 0), (np.zeros(4, np.int32), -1)):
+        with pytest.raises(ValueError):
+            forest_codes.begin_block(progress, np.zeros(5, np.int32), lo)
 
 
 def test_read_only_inputs_and_the_lock():
     random = np.random.default_rng(8)
     D, X, parents = problem(random, 200, 128, 150)
     made = arguments(D, X, parents, 0.01, tol=0, max_iter=60)
-    for name in ("gram", "correlations", "squares", "parents"):
+    for name in ("gram", "inverse", "squares", "parents"):
         made[name].setflags(write=False)
-    assert others_work_during(partial(forest_codes.solve_columns, *made.values()))
+    assert others_work_during(partial(finish, made))

@@ -37,7 +37,8 @@ def shrunk_alone(A, parents, t, nonnegative=False):
 @settings(deadline=None, max_examples=150)
 @given(
     seed=seeds, M=st.integers(1, 150), n=st.sampled_from([1, 2, 63, 64, 65, 130]),
-    dtype=st.sampled_from([np.float32, np.float64]), nonnegative=st.booleans(), scale=st.sampled_from([0.01, 1.0, 30.0]), zeros=st.sampled_from([0, 0.5, 1.0]),
+    dtype=st.sampled_from([np.float32, np.float64]), nonnegative=st.booleans(),
+    scale=st.sampled_from([0.01, 1.0, 30.0]), zeros=st.sampled_from([0, 0.5, 1.0]),
 )  # fmt: skip
 def test_equals_the_twin(seed, M, n, dtype, nonnegative, scale, zeros):
     random = np.random.default_rng(seed)
