@@ -99,7 +99,7 @@ WK_LOOP NAMED(wk_root_norms)(const REAL *restrict slope, REAL *restrict square, 
         if (parents[i] >= 0) {
             REAL *restrict sum = WK_ROW(square, parents[i] - base);
             WK_EACH(c) {
-                const REAL norm = ROOT(own[c]), shrunk = (norm > threshold ? norm : threshold) - threshold;
+                const REAL norm = ROOT(own[c]), shrunk = norm - (norm < threshold ? norm : threshold);
                 sum[c] += shrunk * shrunk;
             }
         } else {

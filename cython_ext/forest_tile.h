@@ -1,9 +1,9 @@
 /* The tree proximal operator on a tile: R rows (nodes) of TILE columns without gaps, all in the first-level cache.
 
-   Included once a float type, with REAL (the type), ROOT (its square root) and NAMED(x) (x with the type's suffix) defined.
-   Node i's parent is parents[i] - base, a row of the tile above its own, or negative for a root; inner[i] says whether i has
-   children. Rows of ``factor`` are used at inner nodes only. Every column is computed alone and in one order: any vector
-   width gives the same bits. See forest_prox.pyx for the formulas. */
+   Included once a float type, with REAL (the type), ROOT (its square root), LEAST (its least normal number) and NAMED(x)
+   (x with the type's suffix) defined. Node i's parent is parents[i] - base, a row of the tile above its own, or negative for
+   a root; inner[i] says whether i has children. Rows of ``factor`` are used at inner nodes only. Every column is computed
+   alone and in one order: any vector width gives the same bits. See forest_prox.pyx for the formulas. */
 
 #include "tile.h"
 
@@ -19,8 +19,9 @@ WK_LOOP NAMED(wk_tile_up)(REAL *restrict value, REAL *restrict factor, const int
         if (inner[i]) {
             REAL *restrict f = WK_ROW(factor, i);
             WK_EACH(c) {
+                /* Choices between values, never between computations: a branch would keep the loop from being vectorized. */
                 const REAL t = threshold[c], norm = ROOT(f[c] + v[c] * v[c]);
-                const REAL shrunk = norm > t ? norm - t : 0, divisor = norm > t ? norm : 1;
+                const REAL shrunk = norm - (norm < t ? norm : t), divisor = norm > LEAST ? norm : LEAST;
                 f[c] = shrunk / divisor;
                 square[c] = shrunk * shrunk;
             }

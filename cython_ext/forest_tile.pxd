@@ -12,17 +12,21 @@ cdef extern from *:
     """
     #define REAL float
     #define ROOT sqrtf
+    #define LEAST FLT_MIN
     #define NAMED(x) x##_f
     #include "forest_tile.h"
     #undef REAL
     #undef ROOT
+    #undef LEAST
     #undef NAMED
     #define REAL double
     #define ROOT sqrt
+    #define LEAST DBL_MIN
     #define NAMED(x) x##_d
     #include "forest_tile.h"
     #undef REAL
     #undef ROOT
+    #undef LEAST
     #undef NAMED
     """
     enum: TILE

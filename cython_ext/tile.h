@@ -2,6 +2,7 @@
 #ifndef WORDKIT_TILE_H
 #define WORDKIT_TILE_H
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -64,12 +64,14 @@ def arguments(
 
 
 def finish(made):
-    """Call after call, with another rho each time, until the columns are done."""
-    inverses, power = Inverses(made["gram"], made["rho"]), 0
+    """Call after call, with another rho each time, until the columns are done; the rho of each step."""
+    inverses, power, rhos = Inverses(made["gram"], made["rho"]), 0, []
     while doublings := forest_codes.advance(*made.values()):
         assert abs(doublings) <= 3
+        rhos += [made["rho"]] * (made["progress"][1] - len(rhos))
         made["before"], power = made["rho"], power + doublings
         made["rho"], made["inverse"] = inverses.rho(power), inverses[power]
+    return rhos + [made["rho"]] * (made["progress"][1] - len(rhos))
 
 
 def run(*args, **kwargs):
@@ -116,6 +118,27 @@ def test_the_gap_bounds_what_is_missing_at_every_step(seed, M, lam, nonnegative,
     np.testing.assert_allclose(objectives, twin.objective(D, X, codes, parents, lam), rtol=1e-9, atol=1e-12)
     assert (objectives - best <= gaps + 1e-9 * (1 + objectives)).all()
     assert (iterations <= steps).all() and (iterations[gaps > 0] == steps).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=seeds, M=st.integers(1, 30), lam=st.sampled_from([0.05, 0.5]), nonnegative=st.booleans(), steps=st.integers(1, 30),
+    scale=st.sampled_from([0.1, 1.0, 10.0]),
+)  # fmt: skip
+def test_every_step_equals_the_twin(seed, M, lam, nonnegative, steps, scale):
+    """Also where rho changes, and where the block closes up over columns whose codes are zero."""
+    random = np.random.default_rng(seed)
+    D, X, parents = problem(random, M, 9, M + 5)
+    D, X = D * scale, X * np.where(np.arange(9) % 3 == 0, 1e-7, 1)
+    made = arguments(D, X, parents, lam, nonnegative=nonnegative, tol=0, max_iter=steps)
+    rhos = finish(made)
+    assert len(rhos) <= steps and (made["iterations"][::3] == 0).all()
+    for made_steps in set(made["iterations"].tolist()):
+        expected = twin.alternate(D, X, parents, lam, rhos[:made_steps], nonnegative)
+        columns = made["iterations"] == made_steps
+        np.testing.assert_allclose(
+            made["codes"][:, columns], expected[:, columns], rtol=0, atol=1e-8 * (1 + np.abs(expected).max())
+        )
 
 
 @settings(deadline=None, max_examples=25)

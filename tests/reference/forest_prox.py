@@ -77,6 +77,18 @@ def codes(D, X, parents, lam, nonnegative=False, steps=3000):
     return A
 
 
+def alternate(D, X, parents, lam, rhos, nonnegative=False):
+    """Relaxed alternating directions from zero, a step for each rho; u is rho-free where rho changes."""
+    G, B = D.T @ D, D.T @ X
+    Z, multiplier = np.zeros_like(B), np.zeros_like(B)
+    for rho in rhos:
+        A = np.linalg.solve(2 * G + rho * np.eye(len(G)), 2 * B + rho * Z - multiplier)
+        V = 1.6 * A - 0.6 * Z + multiplier / rho
+        Z = prox(V, parents, lam / rho, nonnegative)
+        multiplier = rho * (V - Z)
+    return Z
+
+
 def stationarity(D, X, A, parents, lam, nonnegative=False):
     """How far each column is from a fixed point of a proximal gradient step: 0 if and only if it is a minimum."""
     A = np.asarray(A, dtype=float)
