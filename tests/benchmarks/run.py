@@ -15,6 +15,7 @@ BENCHMARKS = (
     "bench_hmm",
     "bench_hmtm",
     "bench_brown",
+    "bench_forest_sgd",
 )
 WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown")
 
