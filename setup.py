@@ -22,6 +22,7 @@ else:
         compile_args.append("-march=native")
 
 setup(
+    options={"build_ext": {"parallel": os.cpu_count()}},
     ext_modules=cythonize(
         [
             Extension(
@@ -38,5 +39,5 @@ setup(
             "initializedcheck": debug,
             "embedsignature": True,
         },
-    )
+    ),
 )

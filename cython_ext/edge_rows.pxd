@@ -90,8 +90,8 @@ cdef inline void sum_row(const Rows* rows, Py_ssize_t r, const int32_t[:, ::1] s
 
 cdef inline void clear_row(const Rows* rows, Py_ssize_t r, const int32_t[:, ::1] support, const int32_t[::1] sizes,
                            const float* cells, double back_off, const float* scale, double weight,
-                           double* target) noexcept nogil:
-    """Empties the sums of a row with few shares into its target, cell by cell."""
+                           double* target, float* copy) noexcept nogil:
+    """Empties the sums of a row with few shares into its target, cell by cell; copies these cells if copy is not NULL."""
     cdef Py_ssize_t e, b, p, j
     for e in range(rows.first[r], rows.first[r + 1]):
         p = rows.parents[rows.shares[e].token]
@@ -99,6 +99,8 @@ cdef inline void clear_row(const Rows* rows, Py_ssize_t r, const int32_t[:, ::1]
             j = support[p, b]
             target[j] += weight * rows.sums[j] * ((cells[j] + back_off) * scale[j])
             rows.sums[j] = 0
+            if copy != NULL:
+                copy[j] = <float>target[j]
 
 
 cdef inline void release(Rows* rows) noexcept nogil:
@@ -108,13 +110,12 @@ cdef inline void release(Rows* rows) noexcept nogil:
     free(rows.shares)
 
 
-cdef inline int allocate(Rows* rows, Py_ssize_t T, Py_ssize_t L, Py_ssize_t C, Py_ssize_t K, Py_ssize_t lo, Py_ssize_t hi,
-                  bint shares) except -1:
+cdef inline int allocate(Rows* rows, Py_ssize_t T, Py_ssize_t L, Py_ssize_t C, Py_ssize_t K, Py_ssize_t lo, Py_ssize_t hi) except -1:
     rows.L, rows.C, rows.K, rows.lo, rows.hi = L, C, K, lo, hi
     rows.parents = <int32_t*>malloc(T * sizeof(int32_t))
     rows.first = <Py_ssize_t*>malloc((L * (hi - lo) + 1) * sizeof(Py_ssize_t))
     rows.sums = <double*>calloc(C, sizeof(double))
-    rows.shares = <Share*>malloc((T * min(K, hi - lo) if shares else 1) * sizeof(Share))
+    rows.shares = <Share*>malloc(T * min(K, hi - lo) * sizeof(Share))
     if rows.parents == NULL or rows.first == NULL or rows.sums == NULL or rows.shares == NULL:
         release(rows)
         raise MemoryError

@@ -4,7 +4,6 @@ With supports, ``below``, ``above`` and ``posterior`` from ``tree_messages.infer
 parent m with label l is below_n[i] T_l[i, j] above_n[j], T_l[i, j] = (transitions[l, i, j] + back_off[l, i]) transition_scale[l, j]:
 
     add_transitions    target[l, i, j]  +=  weight  sum over edges of that posterior
-    copy_cells         transitions[l, i, j] = target[l, i, j] where the batch has changed it
     add_marginals      the same summed over i (parents), over j (children), and roots' posteriors (starts)
     group_words        tokens by word, in their order
     add_emissions      target[w, c] += weight posterior; floors and class totals follow
@@ -120,8 +119,8 @@ cdef int check_matrices(Py_ssize_t L, Py_ssize_t C, const double[:, :, ::1] targ
 def add_transitions(
     const int32_t[::1] heads, const int32_t[::1] labels, const int32_t[::1] offsets, const int32_t[:, ::1] support,
     const int32_t[::1] sizes, const float[:, ::1] below, const float[:, ::1] above, const float[:, :, ::1] transitions,
-    const float[:, ::1] back_off, const float[:, ::1] transition_scale, double[:, :, ::1] target, double weight,
-    Py_ssize_t lo, Py_ssize_t hi,
+    const float[:, ::1] back_off, const float[:, ::1] transition_scale, double[:, :, ::1] target, float[:, :, ::1] image,
+    double weight, Py_ssize_t lo, Py_ssize_t hi,
 ):
     """Adds weight times the pair posteriors of all edges of a batch to the rows of child classes lo to hi - 1.
 
@@ -129,13 +128,16 @@ def add_transitions(
         heads, labels, offsets: the batch.
         support, sizes, below, above: (T, K), (T), (T, K), (T, K) of ``tree_messages.infer``.
         transitions, back_off, transition_scale: (L, C, C), (L, C), (L, C), those of that call.
-        target: (L, C, C), added to; it must not be the same memory as transitions.
+        target: (L, C, C), added to.
+        image: (L, C, C), takes the cells of target that have changed; it may be transitions, whose rows are read before they
+            are written. None for no copy.
 
     Raises:
         ValueError: shapes that do not fit, or numbers that are out of range.
     """
-    cdef Py_ssize_t L = transitions.shape[0], C = transitions.shape[1], T = heads.shape[0], K = support.shape[1], l, i, r
+    cdef Py_ssize_t L = transitions.shape[0], C = transitions.shape[1], T = heads.shape[0], K = support.shape[1], l, i, r, c
     cdef Rows rows
+    cdef float* copy = NULL
     check_matrices(L, C, target, lo, hi)
     check_edges(heads, labels, offsets, L)
     check_supports(support, sizes, T, C)
@@ -143,11 +145,13 @@ def add_transitions(
         raise ValueError("transitions and back_off do not agree")
     if transition_scale.shape[0] != L or transition_scale.shape[1] != C:
         raise ValueError("transitions and transition_scale do not agree")
+    if image is not None and (image.shape[0] != L or image.shape[1] != C or image.shape[2] != C):
+        raise ValueError("image needs the shape of target")
     if below.shape[0] != T or above.shape[0] != T or below.shape[1] != K or above.shape[1] != K:
         raise ValueError("below and above need the shape of support")
     if T == 0 or K == 0 or lo == hi:
         return
-    allocate(&rows, T, L, C, K, lo, hi, True)
+    allocate(&rows, T, L, C, K, lo, hi)
     with nogil:
         find_parents(heads, offsets, rows.parents)
         count_rows(&rows, labels, support, sizes)
@@ -156,57 +160,17 @@ def add_transitions(
             for i in range(lo, hi):
                 r = l * (hi - lo) + i - lo
                 sum_row(&rows, r, support, sizes, above)
+                if image is not None:
+                    copy = &image[l, i, 0]
                 if (rows.first[r + 1] - rows.first[r]) * K >= C // 2:
                     add_product(&target[l, i, 0], &transitions[l, i, 0], back_off[l, i], &transition_scale[l, 0], weight,
                                 rows.sums, C)
+                    if copy != NULL:
+                        for c in range(C):
+                            copy[c] = <float>target[l, i, c]
                 else:
                     clear_row(&rows, r, support, sizes, &transitions[l, i, 0], back_off[l, i], &transition_scale[l, 0],
-                              weight, &target[l, i, 0])
-    release(&rows)
-
-
-def copy_cells(
-    const int32_t[::1] heads, const int32_t[::1] labels, const int32_t[::1] offsets, const int32_t[:, ::1] support,
-    const int32_t[::1] sizes, const double[:, :, ::1] target, float[:, :, ::1] transitions, Py_ssize_t lo, Py_ssize_t hi,
-):
-    """Copies from target to transitions (both (L, C, C)) what add_transitions may have changed in rows lo to hi - 1.
-
-    Rows in which much has changed are copied as a whole: the other cells have to be equal already.
-
-    Raises:
-        ValueError: shapes that do not fit, or numbers that are out of range.
-    """
-    cdef Py_ssize_t L = transitions.shape[0], C = transitions.shape[1], T = heads.shape[0], K = support.shape[1]
-    cdef Py_ssize_t t, p, l, i, r, a, b, c
-    cdef Rows rows
-    check_matrices(L, C, target, lo, hi)
-    check_edges(heads, labels, offsets, L)
-    check_supports(support, sizes, T, C)
-    if transitions.shape[2] != C:
-        raise ValueError("transitions must be square")
-    if T == 0 or K == 0 or lo == hi:
-        return
-    allocate(&rows, T, L, C, K, lo, hi, False)
-    with nogil:
-        find_parents(heads, offsets, rows.parents)
-        count_rows(&rows, labels, support, sizes)
-        for l in range(L):
-            for i in range(lo, hi):
-                r = l * (hi - lo) + i - lo
-                if (rows.first[r + 1] - rows.first[r]) * K >= C // 4:
-                    for c in range(C):
-                        transitions[l, i, c] = <float>target[l, i, c]
-        for t in range(T):
-            p = rows.parents[t]
-            if p < 0:
-                continue
-            l = labels[t]
-            for a in range(sizes[t]):
-                i = support[t, a]
-                r = l * (hi - lo) + i - lo
-                if lo <= i < hi and (rows.first[r + 1] - rows.first[r]) * K < C // 4:
-                    for b in range(sizes[p]):
-                        transitions[l, i, support[p, b]] = <float>target[l, i, support[p, b]]
+                              weight, &target[l, i, 0], copy)
     release(&rows)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import struct
+import zipfile
 
 _ROW = "{}\t{}\t_\tNOUN\tNN\t_\t{}\t{}\t_\t_\n"
 
@@ -16,6 +18,13 @@ def _tree(*heads: object) -> str:
 def _truncated_gzip() -> bytes:
     text = "".join(f"w{i} {i / 8} {i / 4}\n" for i in range(200))
     return gzip.compress(f"200 2\n{text}".encode(), mtime=0)[:200]
+
+
+def _cut_counts() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("data.npy"), bytes(100))
+    return out.getvalue()[:80]
 
 
 _GOOD_TREE = _tree(2, 0)
@@ -87,6 +96,8 @@ FILES: dict[str, tuple[bytes | str, str, str]] = {
     "word.csv": ("a,b\n1,2\n3,x\n", "csv", "line 3: `x` is not a number"),
     "score.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\tlow\n", "similarity", "line 2: `low` is not a number"),
     "columns.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\n", "similarity", "line 2: 2 columns, expected 3: word, word, score"),
+    "cut.counts.npz": (_cut_counts(), "counts",
+        "is not a counts file, or is damaged, expected the -o of wordkit cooccur"),
     "forest_order.txt": ("-1\n2\n0\n", "forest", "line 2: parent 2 comes after its child"),
 }  # fmt: skip
 

@@ -39,6 +39,10 @@ say "brown: clusters of words from text"
 wordkit -q brown "$samples/corpus.txt" -o corpus.paths --clusters 20
 head -n 3 corpus.paths
 
+say "cooccur: counts of words near each other, and the most frequent words"
+wordkit -q cooccur "$samples/corpus.txt" -o corpus.counts.npz --min-count 5
+wordkit -q vocab "$samples/corpus.txt" --max-vocab 3
+
 say "evaluate similarity: word vectors beside people's scores"
 wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
 

@@ -12,6 +12,7 @@ from wordkit.cli import COMMANDS
 from wordkit.cli.evaluate import EVALUATIONS
 from wordkit.errors import DataError
 from wordkit.formats.conll import read_conll
+from wordkit.formats.counts import read_counts
 from wordkit.formats.labelled import LabelledReader
 from wordkit.formats.opening import Input
 from wordkit.formats.svmlight import read_svmlight
@@ -69,6 +70,10 @@ def _similarity(path: Path, tally: Tally) -> None:
     read_word_pairs(path, tally)
 
 
+def _counts(path: Path, tally: Tally) -> None:
+    read_counts(path)
+
+
 READERS = {
     "vectors": _vectors,
     "binary vectors": _vectors,
@@ -77,6 +82,7 @@ READERS = {
     "similarity": _similarity,
     "labelled documents": _labelled,
     "text": _labelled,
+    "counts": _counts,
 }
 TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
@@ -89,7 +95,8 @@ COMMANDS_OF = {
     "svmlight": [TRAIN_SVMLIGHT],
     "similarity": [("evaluate", "similarity", VECTORS)],
     "labelled documents": [TRAIN, EVALUATE],
-    "text": [TRAIN, EVALUATE],
+    "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",)],
+    "counts": [("info",)],
 }
 # Kinds that nothing reads yet, and the command that will.
 NOT_YET = {

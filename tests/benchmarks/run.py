@@ -16,8 +16,10 @@ BENCHMARKS = (
     "bench_hmtm",
     "bench_brown",
     "bench_forest_sgd",
+    "bench_cooccur",
 )
-WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown")
+WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown", "bench_cooccur")
+WITH_BINARIES = ("bench_brown", "bench_cooccur")
 
 
 def main() -> int:
@@ -30,7 +32,9 @@ def main() -> int:
     parser.add_argument(
         "--data", default="", help="folder of real texts, for the benchmarks that can use them"
     )
-    parser.add_argument("--peers", default="", help="folder of peers' binaries (wcluster)")
+    parser.add_argument(
+        "--peers", default="", help="folder of peers' binaries (wcluster; GloVe's vocab_count and cooccur)"
+    )
     parser.add_argument("--output", help="write the rows here as TSV")
     parser.add_argument(
         "names", nargs="*", metavar="BENCHMARK", help=f"some of {', '.join(BENCHMARKS)}; all by default"
@@ -42,7 +46,7 @@ def main() -> int:
         command = [sys.executable, "-m", f"tests.benchmarks.{name}", "--peer-python", arguments.peer_python]
         if arguments.data and name in WITH_DATA:
             command += ["--data", arguments.data]
-        if arguments.peers and name == "bench_brown":
+        if arguments.peers and name in WITH_BINARIES:
             command += ["--peers", arguments.peers]
         print(f"{name} ...", file=sys.stderr, flush=True)
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)

@@ -149,12 +149,12 @@ def test_bad_sentences(inside, folder, tmp_path):
 def test_text_where_the_model_needs_more(inside, folder, tmp_path, options):
     message = fails(
         inside("decode", folder / "tree", folder / "s.txt", *options, "-o", "out"),
-        "s.txt: plain text has no trees",
+        "s.txt:1: plain text has no trees",
     )
     assert message.count("\n") == 1 and os.listdir(tmp_path) == []
     lemmas = ("--structure", "chain", "--token", "lemma/pos", *MODEL)
     succeeds(inside("train-hmtm", folder / "s.conllu", "-o", "lemmas", *lemmas))
-    fails(inside("decode", "lemmas", folder / "s.txt", *options), "s.txt: plain text has no lemmas")
+    fails(inside("decode", "lemmas", folder / "s.txt", *options), "s.txt:1: plain text has no lemmas")
     succeeds(inside("decode", "lemmas", folder / "s.conllu"))
 
 

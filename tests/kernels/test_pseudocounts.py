@@ -84,13 +84,34 @@ def test_rows_of_transitions_may_be_cut_anywhere(many):
     np.testing.assert_array_equal(whole, parts)
     assert whole.any(axis=(1, 2)).all()
 
-    arrays = (trees[1], trees[2], trees[4], outputs.support, outputs.sizes)
-    copy = np.zeros((2, C, C), np.float32)
-    pseudocounts.copy_cells(*arrays, whole, copy, 3, 20)
-    assert not copy[:, :3].any() and not copy[:, 20:].any()
-    pseudocounts.copy_cells(*arrays, whole, copy, 0, 3)
-    pseudocounts.copy_cells(*arrays, whole, copy, 20, C)
-    np.testing.assert_array_equal(copy, whole.astype(np.float32))
+
+@pytest.mark.parametrize("many", [False, True])
+def test_the_image_takes_what_has_changed(many):
+    random = np.random.default_rng(2)
+    C = 33
+    trees = twin.random_trees(random, 200 if many else 4, 20, 9, 2, "mixed", 0)
+    model = twin.random_model(random, 9, C, 2, scale=7e3)
+    outputs = infer(trees, model, 6)
+    start = random.random((2, C, C))
+    target, image = start.copy(), start.astype(np.float32)
+    add_transitions(trees, model, outputs, target, 0.7, 3, 20, image)
+    np.testing.assert_array_equal(image, target.astype(np.float32))
+    assert (image[:, 3:20] != start[:, 3:20].astype(np.float32)).any()
+
+
+def test_transitions_may_be_their_own_image():
+    random = np.random.default_rng(3)
+    trees = twin.random_trees(random, 20, 20, 9, 2, "mixed", 0)
+    model = twin.random_model(random, 9, 33, 2, scale=7e3)
+    outputs = infer(trees, model, 6)
+    apart, within = np.zeros((2, 2, 33, 33))
+    add_transitions(trees, model, outputs, apart, 0.7)
+    given = list(arguments(model))
+    pseudocounts.add_transitions(
+        trees[1], trees[2], trees[4], outputs.support, outputs.sizes, outputs.below, outputs.above, *given[3:6], within,
+        given[3], 0.7, 0, 33,
+    )  # fmt: skip
+    np.testing.assert_array_equal(apart, within)
 
 
 @settings(deadline=None, max_examples=50)
@@ -172,10 +193,6 @@ def test_empty_and_read_only_inputs():
     )
     counts = np.zeros((2, 20, 20))
     add_transitions(trees, model, outputs, counts, 1.0)
-    counts.setflags(write=False)
-    pseudocounts.copy_cells(
-        trees[1], trees[2], trees[4], outputs.support, outputs.sizes, counts, model[3].copy(), 0, 20
-    )
 
     empty = twin.make_batch([])
     nothing = infer(empty, model, 5)
@@ -202,10 +219,7 @@ def test_refuses_what_is_out_of_range():
         if which is not None:
             arrays[which][at] = value
         with pytest.raises(ValueError, match=r"range|rise|need"):
-            pseudocounts.add_transitions(*arrays, *arguments(model)[3:6], counts, 1.0, lo, hi)
-        if which is None or which < 5:
-            with pytest.raises(ValueError, match=r"range|rise|need"):
-                pseudocounts.copy_cells(*arrays[:5], counts, arguments(model)[3], lo, hi)
+            pseudocounts.add_transitions(*arrays, *arguments(model)[3:6], counts, None, 1.0, lo, hi)
         if which is not None:
             marginals = (*arrays[:5], arrays[6], outputs.posterior)
             with pytest.raises(ValueError, match=r"range|rise|need"):
@@ -216,6 +230,8 @@ def test_refuses_what_is_out_of_range():
             attempt(1, value, which)
     for lo, hi in ((-1, 3), (3, 2), (0, 21)):
         attempt(0, 0, None, lo, hi)
+    with pytest.raises(ValueError, match="image"):
+        add_transitions(trees, model, outputs, counts, 1.0, image=np.zeros((2, 20, 19), np.float32))
     order, runs, n = group(trees[0], 12)
     arrays = (outputs.support, outputs.sizes, outputs.posterior)
     for bad in (0, 1):

@@ -50,9 +50,9 @@ def infer(
     return outputs
 
 
-def add_transitions(trees, model, outputs, target, weight, lo=0, hi=None):
+def add_transitions(trees, model, outputs, target, weight, lo=0, hi=None, image=None):
     _, heads, labels, _, offsets = trees
     pseudocounts.add_transitions(
-        heads, labels, offsets, outputs.support, outputs.sizes, outputs.below, outputs.above, *arguments(model)[3:6], target,
-        weight, lo, target.shape[1] if hi is None else hi,
+        heads, labels, offsets, outputs.support, outputs.sizes, outputs.below, outputs.above, *arguments(model)[3:6],
+        target, image, weight, lo, target.shape[1] if hi is None else hi,
     )  # fmt: skip

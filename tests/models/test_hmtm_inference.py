@@ -217,7 +217,6 @@ def test_threads_and_batches_of_one_kind_give_the_same_bits(inference):
 def test_groups_of_sentences_together_are_the_batch(monkeypatch):
     source, (trees, batch) = statistics(5, 6), batches(6, sentences=40)
     monkeypatch.setattr(hmtm_inference, "_GROUP_TOKENS", 10)
-    monkeypatch.setattr(hmtm_inference, "_SENTENCES", 3)
     check_add(Exact(2), trees, batch, source, statistics(7, 6), None, 1e-9, 1e-12)
     supports = kept_by(Projected(2, 0.0, 2), trees, source)
     check_add(Projected(2, 0.0, 2), trees, batch, source, source, supports, 5e-5, 1e-5)

@@ -167,11 +167,16 @@ def test_trees_of_plain_text_are_refused_clearly(written):
         read_corpus([written("1 a\ta\tX\t_\t_\t0\troot\t_\t_\n\n")])
     with pytest.raises(DataError, match="no lemmas"):
         read_corpus([written("the cat\n")], structure="chain", token="lemma")
+    # So is what is said to be text, whatever it looks like.
+    with pytest.raises(DataError, match="no trees"):
+        read_corpus([written(TREES)], format="text")
+    with pytest.raises(DataError, match="no lemmas"):
+        read_corpus([written(TREES)], structure="chain", format="text", token="lemma")
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"format": "text"}, {"structure": "chain", "format": "text", "token": "lemma"}, {"structure": "graph"},
+    [{"structure": "graph"},
      {"structure": "chain", "labels": "deprel"}, {"token": "stem"}, {"format": "xml"}, {"max_length": 0},
      {"labels": "deprel", "label_names": ["det"]}, {"tag_column": "sense", "token": "lemma/pos"}],
 )  # fmt: skip
@@ -277,7 +282,7 @@ def test_u051_u059_words_are_numbered_by_count_then_first_occurrence(written):
     cut = read_corpus([path], structure="chain", min_count=2)
     assert cut.vocabulary.words == [UNKNOWN, "b", "a", "c"] and cut.vocabulary.counts.tolist() == [2, 3, 2, 2]
     assert cut.notes == [
-        "3 of 5 word types kept (--min-count 2), 77.8% of 9 tokens; the other 2 are counted as `-*-`"
+        "3 of 5 word types kept (--min-count 2), 77.8% of 9 tokens; the other 2 are rare (`-*-`)"
     ]
     assert whole(cut).words.tolist() == [1, 2, 3, 1, 0, 2, 0, 3, 1]
     assert cut.word_counts.tolist() == [2, 3, 2, 2]

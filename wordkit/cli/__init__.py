@@ -39,8 +39,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "evaluate": ("evaluate", "Score vectors and models on labelled data."),
     },
     "Convert": {
+        "cooccur": ("cooccur", "Count which words stand near each other in a text."),
+        "vocab": ("vocab", "List the words of a text with their counts."),
         "convert": ("convert", "Convert between vector file formats."),
-        "info": ("info", "Show what a model or vector file holds."),
+        "info": ("info", "Show what a model, vector or counts file holds."),
         "completion": ("completion", "Print the shell completion script."),
     },
 }

@@ -40,16 +40,14 @@ def command(
     two neighbours. Method: Brown et al. 1992; exchange: Kneser and Ney 1993.
     """
     from wordkit.evaluation.result import Result
-    from wordkit.formats.clusters import write_clusters
+    from wordkit.formats.clusters import check_words, write_clusters
     from wordkit.models.brown import BrownClustering
     from wordkit.models.tree_corpus import read_corpus
     from wordkit.signature import signature
     from wordkit.tally import Tally
 
-    if format == "text" and (structure == "tree" or token != "form"):
-        raise click.UsageError(
-            "--format text has neither trees nor lemmas: --structure tree and --token lemma need CoNLL"
-        )
+    if output == "-" and as_json:
+        raise click.UsageError("--json and -o - both want standard output")
     options.one_standard_input(*input)
     options.check_outputs(output, inputs=input)
     started = time.monotonic()
@@ -61,6 +59,7 @@ def command(
     for note in corpus.notes:
         message(note)
     report_tally(tally)
+    check_words(corpus.vocabulary.words)  # before the work
     found = len(corpus.vocabulary) - 1
     if clusters > found:
         message(f"warning: {found} words make no {clusters} clusters: each has its own")

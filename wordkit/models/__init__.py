@@ -8,10 +8,13 @@ from typing import Any
 _HOMES = {
     "BagOfWords": "bag_of_words",
     "BrownClustering": "brown",
+    "Counts": "cooccurrence",
     "HiddenMarkovTree": "hmtm",
     "RPAClassifier": "rpa",
     "TextClassifier": "text_classifier",
     "TreeCorpus": "tree_corpus",
+    "count_cooccurrences": "cooccurrence",
+    "pmi": "association",
     "read_corpus": "tree_corpus",
     "TreeModel": "tree_model",
 }
@@ -19,11 +22,14 @@ _HOMES = {
 __all__ = [
     "BagOfWords",
     "BrownClustering",
+    "Counts",
     "HiddenMarkovTree",
     "RPAClassifier",
     "TextClassifier",
     "TreeCorpus",
     "TreeModel",
+    "count_cooccurrences",
+    "pmi",
     "read_corpus",
 ]
 

@@ -21,6 +21,8 @@ LABELS = ("none", "deprel")
 TEXT_FORMATS = ("auto", "text", "conll", *(name for name in FORMATS if name != "auto"))
 _SNIFFED_BYTES, _MOST_SNIFFED = 1 << 16, 1 << 24
 _CONLL_ID = re.compile(rb"[01](?:[-.][0-9]+)?[ \t]")
+_EMPTY_FIELDS = re.compile(rb"(?<![^ \t])_(?![^ \t\r])")
+_MANY_FIELDS = 8  # of CoNLL: so many in one line of text, two of them `_`, would be a strange accident
 
 
 class SentenceBlock(NamedTuple):
@@ -31,6 +33,16 @@ class SentenceBlock(NamedTuple):
     lengths: np.ndarray
     heads: np.ndarray | None = None
     labels: np.ndarray | None = None
+
+
+def refuse_text(name: str, structure: str, token: str) -> None:
+    """DataError if plain text lacks the words and arcs that are asked for."""
+    if structure == "tree":
+        raise DataError(
+            name, 1, "plain text has no trees: a tree structure needs CoNLL, plain text --structure chain"
+        )
+    if token != "form":
+        raise DataError(name, 1, "plain text has no lemmas: --token lemma and lemma/pos need CoNLL")
 
 
 class CorpusTokens:
@@ -65,8 +77,6 @@ class CorpusTokens:
         if max_length is not None and max_length < 1:
             raise ValueError(f"max_length is {max_length}, expected at least 1, or None")
         self.tree, self.format, self.tally = structure == "tree", format, tally
-        if format == "text" and (self.tree or token != "form"):
-            raise ValueError(self._not_text())
         self.form = COLUMNS[column_index("lemma" if token != "form" else "form")]
         self.tag = COLUMNS[column_index(tag_column)] if token == "lemma/pos" else None
         self.label = labels if labels != "none" else None
@@ -75,19 +85,15 @@ class CorpusTokens:
         self.types, self.tag_types, self.label_types = TypeTable(), TypeTable(), TypeTable()
         self._pairs, self._pair_codes = TypeTable(), [np.empty(0, dtype=np.int64)]
 
-    def _not_text(self) -> str:
-        if self.tree:
-            return "plain text has no trees: a tree structure needs CoNLL, plain text --structure chain"
-        return "plain text has no lemmas: --token lemma and lemma/pos need CoNLL"
-
     def read(self, source: Input) -> Iterator[SentenceBlock]:
         """The sentences of an open input that are not too long; see the reader of its format for errors."""
         form = self.format
         if form == "auto":
             form = "text" if is_text(source, self.tree) else "conll"
         if form == "text":
-            if self.tree or self.form != "form":
-                raise DataError(source.name, 1, self._not_text())
+            refuse_text(
+                source.name, "tree" if self.tree else "chain", "form" if self.form == "form" else "lemma"
+            )
             yield from self._read_text(source)
         else:
             yield from self._read_conll(source, "auto" if form == "conll" else form)
@@ -179,7 +185,11 @@ def is_text(source: Input, tree: bool) -> bool:
         for line in lines:
             if line.strip(b" \t\r") and not line.startswith(b"#"):
                 is_id = bool(_CONLL_ID.match(line))
-                return not (is_id or b"\t" in line) if tree else not (is_id and line.count(b"\t") >= 3)
+                if tree:
+                    return not (is_id or b"\t" in line)
+                # Broken CoNLL too goes to the reader that says what is wrong with it.
+                looks_so = len(line.split()) >= _MANY_FIELDS and len(_EMPTY_FIELDS.findall(line)) >= 2
+                return not (looks_so or (is_id and line.count(b"\t") >= 3))
         if len(start) < size:
             return not tree
         if not lines or size > _MOST_SNIFFED:  # a line that long, or nothing but comments

@@ -22,7 +22,8 @@ from wordkit import rng
 from wordkit.checks import require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator, one_of, positive, whole
-from wordkit.models.hmtm_inference import Exact, Inference, Projected, class_counts
+from wordkit.models.hmtm_beginnings import SENTENCES, begin, brown_clusters, unseen_share
+from wordkit.models.hmtm_inference import Exact, Inference, Projected
 from wordkit.models.hmtm_statistics import LEAST_SMOOTHING, Statistics
 from wordkit.models.tree_corpus import UNKNOWN, TreeCorpus, Trees, Vocabulary, as_corpus
 from wordkit.monitor import Monitor
@@ -30,6 +31,7 @@ from wordkit.monitor import Monitor
 PROJECTIONS = ("kbest", "ebest", "exact")
 METHODS = ("online", "batch")
 INITS = ("random", "brown")
+LARGEST_BACK_OFF = 1000.0
 WHOLE = ("states", "start_states", "k", "split_every", "batch_size", "epochs", "restarts", "threads")
 
 
@@ -124,17 +126,16 @@ class HiddenMarkovTree(Estimator):
 
         Args:
             heldout: a corpus with the same vocabulary and labels, whose exact log-likelihood joins each epoch's record.
-            clusters: (V,) first class of each word, -1 for any; in place of ``init``.
+            clusters: (V,) first class of each word of the corpus's vocabulary, -1 for any; in place of ``init``.
 
         Raises:
             ValueError: parameters or data that do not fit. Interrupted: the monitor was stopping; :meth:`resume` goes on.
         """
         self._check_parameters()
         corpus = self._corpus(data, heads, anew=True)
-        seeds = [self.seed + i for i in range(int(self.restarts))]
         kept: dict[str, Any] | None = None
         scores: dict[int, float] = {}
-        for seed in seeds:
+        for seed in range(self.seed, self.seed + int(self.restarts)):
             self._run_seed = seed
             self._begin(corpus, clusters)
             self._go_on(corpus, heldout, monitor or Monitor())
@@ -176,7 +177,7 @@ class HiddenMarkovTree(Estimator):
         if len(corpus.vocabulary) > old:
             self.statistics_.extend(corpus.word_counts[old:], corpus.n_tokens)
         if corpus.word_counts[0] or self.method == "batch":  # which forgets what the words were before
-            self.statistics_.unseen = self._unseen(corpus)
+            self.statistics_.unseen = unseen_share(corpus)
         self.vocabulary_ = corpus.vocabulary
         self.n_iter_, self.position_, self.history_ = 0, 0, []
         self.converged_, self.stopped_ = False, ""
@@ -231,6 +232,12 @@ class HiddenMarkovTree(Estimator):
             raise ValueError(f"start_states is {self.start_states}, more than the {self.states} states")
         for name in ("offset", "smoothing", "back_off", "gamma", "epsilon"):
             positive(name, getattr(self, name))
+        if self.smoothing > 1:
+            raise ValueError(f"smoothing is {self.smoothing!r}, expected a number above 0 and up to 1")
+        if self.back_off > LARGEST_BACK_OFF:
+            raise ValueError(
+                f"back_off is {self.back_off!r}, expected a number above 0 and up to {LARGEST_BACK_OFF:g}"
+            )
         if self.gamma > 1:
             raise ValueError(f"gamma is {self.gamma!r}, expected a number above 0 and up to 1")
         if self.epsilon >= 1:
@@ -256,31 +263,22 @@ class HiddenMarkovTree(Estimator):
         self.vocabulary_, self.label_names_ = corpus.vocabulary, list(corpus.label_names)
         words, labels = len(corpus.vocabulary), len(self.label_names_)
         classes = int(self.start_states or self.states)
-        self.statistics_ = self._empty_statistics(words, classes, labels, self._unseen(corpus))
+        self.statistics_ = self._empty_statistics(words, classes, labels, unseen_share(corpus))
         if clusters is None and self.init == "brown":
-            from wordkit.models.brown import BrownClustering
-
-            found = BrownClustering(clusters=classes, structure=self.structure).fit(corpus, rare=True)
-            clusters = found.transform(corpus.vocabulary.words)
-        if clusters is None:
-            edges = corpus.label_counts + 1 if labels > 1 else np.ones(1)
-            self.statistics_.randomize(
-                self._seed(), edges / edges.sum(), corpus.n_sentences / corpus.n_tokens
+            clusters = brown_clusters(corpus, classes, self.structure)
+        elif clusters is not None and (
+            len(clusters) != words or not -1 <= min(clusters) <= max(clusters) < classes
+        ):
+            raise ValueError(
+                f"clusters need an entry from -1 to {classes - 1} for each of the {words} words of the corpus's vocabulary "
+                "(BrownClustering.transform(corpus.vocabulary.words))"
             )
-        else:
-            self.statistics_.from_clusters(
-                clusters, corpus.word_counts, *class_counts(corpus, clusters, classes)
-            )
+        begin(self.statistics_, corpus, clusters, self._seed())
         self.n_iter_ = self.position_ = self.step_ = 0
         self.history_ = []
         self.converged_, self.stopped_ = False, ""
         self._sums = np.zeros(2)  # log-likelihood and tokens of the epoch so far
         self.restarts_ = {}
-
-    @staticmethod
-    def _unseen(corpus: TreeCorpus) -> float:
-        """A word that no training token is has the share of one token, spread as all tokens are."""
-        return 0.0 if corpus.word_counts[0] else 1.0 / (corpus.n_tokens + 1)
 
     def _seed(self) -> int:
         return int(getattr(self, "_run_seed", self.seed))
@@ -376,6 +374,8 @@ class HiddenMarkovTree(Estimator):
             record["resplit_states"] = self.statistics_.revive(self._seed(), self.step_)
         if heldout is not None:
             record["heldout_log_likelihood"] = self.log_likelihood(heldout)
+            if not math.isfinite(record["heldout_log_likelihood"]):
+                raise WordkitError(f"the held-out log-likelihood is not finite after epoch {self.n_iter_}")
         self.history_.append(record)
         monitor.epoch(record)
 
@@ -419,7 +419,7 @@ class HiddenMarkovTree(Estimator):
         """Natural logarithm of p(words), a token; a lower bound of it with a projection other than ``exact``."""
         self._check_fitted("statistics_")
         inference, total = self.inference(projection), 0.0
-        for trees in corpus.batches(int(self.batch_size)):
+        for trees in corpus.batches(SENTENCES):
             total += float(inference.log_likelihoods(trees, self.statistics_).sum())
         return total / corpus.n_tokens
 
@@ -490,7 +490,7 @@ class HiddenMarkovTree(Estimator):
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> HiddenMarkovTree:
-        """Inverse of :meth:`state`; ValueError for what cannot be a state."""
+        """Inverse of :meth:`state`; the arrays become the model's own. ValueError for what cannot be a state."""
         parameters = value_of(values, "parameters", dict)
         names = set(cls._parameter_names()) - {"threads"}
         require(set(parameters) <= names, f"unknown parameters {sorted(set(parameters) - names)}")

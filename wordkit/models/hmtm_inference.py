@@ -12,26 +12,26 @@ limited to their supports, its log-likelihood is a lower bound of the exact one,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from wordkit._kernels import exact_messages, pseudocounts, tree_messages, tree_viterbi
 from wordkit.models.hmtm_statistics import Parameters, Statistics
-from wordkit.models.tree_corpus import TreeCorpus, Trees
+from wordkit.models.trees import Trees
 from wordkit.parallel import Workers
 
 _GROUP_TOKENS = 2048  # of a group of exact inference: its products are large enough, its vectors not too many
 # A batch is cut for several threads, if that leaves groups of some size.
 _LEAST_GROUPS, _LEAST_TOKENS = 4, 256
-_SENTENCES = 1024  # read at once where nothing depends on it
 _WORD_BLOCKS = 8  # whose class totals are summed in order, whatever the number of threads
 
 
 def _cuts(offsets: np.ndarray, parts: int) -> list[tuple[int, int]]:
-    """Up to ``parts`` runs of sentences with about as many tokens each."""
-    marks = np.searchsorted(offsets, np.linspace(0, offsets[-1], parts + 1))
+    """Up to ``parts`` runs of sentences (or words, or classes) with about as many tokens each."""
+    marks = np.searchsorted(offsets, np.arange(parts + 1) * (offsets[-1] / parts))
     marks[0], marks[-1] = 0, len(offsets) - 1
     return [(int(lo), int(hi)) for lo, hi in pairwise(marks) if hi > lo]
 
@@ -107,24 +107,22 @@ class Exact(Inference):
         target.transitions += matrix
         if target is source:  # else the image is made when all is there
             target.image[:] = target.transitions
-        pseudocounts.add_marginals_dense(
-            trees.heads,
-            trees.labels,
-            trees.offsets,
-            posterior,
-            weight,
-            target.starts,
-            target.child_mass,
-            target.parent_mass,
-        )
+        words = _Words(trees, len(target.emissions))
+        words.group()
 
-        def add_emissions(words: _Words, cut: tuple[int, int], totals: np.ndarray) -> None:
+        def add_marginals() -> None:
+            pseudocounts.add_marginals_dense(
+                trees.heads, trees.labels, trees.offsets, posterior, weight,
+                target.starts, target.child_mass, target.parent_mass,
+            )  # fmt: skip
+
+        def add_emissions(cut: tuple[int, int], totals: np.ndarray) -> None:
             pseudocounts.add_emissions_dense(
                 trees.words, words.order, words.runs, posterior, target.emissions, target.floors, target.smoothing, weight,
                 totals, *cut,
             )  # fmt: skip
 
-        _add_by_word(self.workers, trees, target, add_emissions)
+        words.run(self.workers, target, add_emissions, beside=[add_marginals])
         return float(log_likelihood.sum())
 
     def log_likelihoods(self, trees: Trees, source: Statistics) -> np.ndarray:
@@ -175,7 +173,16 @@ class Projected(Inference):
         super().__init__(threads)
         self.k, self.epsilon, self.prefer_frequent = k, epsilon, prefer_frequent
 
-    def _infer(self, trees: Trees, source: Statistics, p: Parameters, *, upward_only: bool) -> _Batch:
+    def _infer(
+        self,
+        trees: Trees,
+        source: Statistics,
+        p: Parameters,
+        *,
+        upward_only: bool,
+        beside: Sequence[Callable[[], None]] = (),
+    ) -> _Batch:
+        """``beside``: what can be done by a free thread at the same time."""
         room = min(self.k or source.classes, source.classes)
         batch = _Batch(len(trees.words), room, len(trees.offsets) - 1)
         shares = source.class_shares() if self.prefer_frequent else np.ones(source.classes)
@@ -190,41 +197,37 @@ class Projected(Inference):
                 batch.support, batch.sizes, batch.below, batch.above, batch.posterior, batch.log_likelihood,
             )  # fmt: skip
 
-        self.workers.map(part, _cuts(trees.offsets, 4 * self.workers.threads))
+        cuts = _cuts(trees.offsets, 8 * self.workers.threads)
+        self.workers.run([*(partial(part, cut) for cut in cuts), *beside])
         return batch
 
     def add(self, trees: Trees, source: Statistics, target: Statistics, weight: float) -> float:
         p = source.parameters()
-        batch = self._infer(trees, source, p, upward_only=False)
+        words = _Words(trees, len(target.emissions))
+        batch = self._infer(trees, source, p, upward_only=False, beside=[words.group])
+        image = target.image if target is source else None  # else it is made when all is there
 
         def add_transitions(cut: tuple[int, int]) -> None:
             pseudocounts.add_transitions(
                 trees.heads, trees.labels, trees.offsets, batch.support, batch.sizes, batch.below, batch.above,
-                p.transitions, p.back_off, p.transition_scale, target.transitions, weight, *cut,
+                p.transitions, p.back_off, p.transition_scale, target.transitions, image, weight, *cut,
             )  # fmt: skip
 
-        def copy_cells(cut: tuple[int, int]) -> None:
-            pseudocounts.copy_cells(
-                trees.heads, trees.labels, trees.offsets, batch.support, batch.sizes, target.transitions, target.image, *cut
+        def add_marginals() -> None:
+            pseudocounts.add_marginals(
+                trees.heads, trees.labels, trees.offsets, batch.support, batch.sizes, batch.above, batch.posterior, weight,
+                target.starts, target.child_mass, target.parent_mass,
             )  # fmt: skip
 
-        bounds = np.linspace(0, source.classes, self.workers.threads + 1).astype(int).tolist()
-        cuts = list(pairwise(bounds))
-        self.workers.map(add_transitions, cuts)
-        if target is source:  # else the image is made when all is there
-            self.workers.map(copy_cells, cuts)
-        pseudocounts.add_marginals(
-            trees.heads, trees.labels, trees.offsets, batch.support, batch.sizes, batch.above, batch.posterior, weight,
-            target.starts, target.child_mass, target.parent_mass,
-        )  # fmt: skip
-
-        def add_emissions(words: _Words, cut: tuple[int, int], totals: np.ndarray) -> None:
+        def add_emissions(cut: tuple[int, int], totals: np.ndarray) -> None:
             pseudocounts.add_emissions(
                 trees.words, words.order, words.runs, batch.support, batch.sizes, batch.posterior,
                 target.emissions, target.floors, target.smoothing, weight, totals, *cut,
             )  # fmt: skip
 
-        _add_by_word(self.workers, trees, target, add_emissions)
+        rows = _cuts(np.append(0.0, np.cumsum(source.class_shares())), self.workers.threads)
+        self.workers.run([*(partial(add_transitions, cut) for cut in rows), add_marginals])
+        words.run(self.workers, target, add_emissions)
         return float(batch.log_likelihood.sum())
 
     def log_likelihoods(self, trees: Trees, source: Statistics) -> np.ndarray:
@@ -263,41 +266,27 @@ class _Words:
     """Tokens of a batch side by side by their word, and the runs of distinct words that are one block of work each."""
 
     def __init__(self, trees: Trees, vocabulary: int) -> None:
+        self.words, self.vocabulary = trees.words, vocabulary
         self.order = np.empty(len(trees.words), dtype=np.int32)
         self.runs = np.empty(len(trees.words) + 1, dtype=np.int32)
-        scratch = np.empty(vocabulary + 1, dtype=np.int32)
-        distinct = pseudocounts.group_words(trees.words, scratch, self.order, self.runs)
-        bounds = np.linspace(0, distinct, _WORD_BLOCKS + 1).astype(int).tolist()
-        self.blocks = [(lo, hi) for lo, hi in pairwise(bounds) if hi > lo]
+        self.distinct = 0
 
+    def group(self) -> None:
+        """Sort the tokens; before :meth:`run`."""
+        scratch = np.empty(self.vocabulary + 1, dtype=np.int32)
+        self.distinct = pseudocounts.group_words(self.words, scratch, self.order, self.runs)
 
-def _add_by_word(
-    workers: Workers,
-    trees: Trees,
-    target: Statistics,
-    add: Callable[[_Words, tuple[int, int], np.ndarray], None],
-) -> None:
-    """Run ``add(words, block, totals)`` over blocks of distinct words, and add up their class totals in order."""
-    words = _Words(trees, len(target.emissions))
-    partial = np.zeros((len(words.blocks), target.classes))
-    workers.map(lambda b: add(words, words.blocks[b], partial[b]), range(len(words.blocks)))
-    for totals in partial:
-        target.totals += totals
-
-
-def class_counts(corpus: TreeCorpus, clusters: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counts of a hard clustering over the arcs of a corpus: (L, C child, C parent) of arcs, (C,) of roots.
-
-    Words without a cluster (-1) count in all classes alike.
-    """
-    labels = len(corpus.label_names)
-    edges, roots = np.zeros((labels, classes + 1, classes + 1)), np.zeros(classes + 1)
-    for trees in corpus.batches(_SENTENCES):
-        found = clusters[trees.words]  # -1 is the last place
-        parent, child = trees.arcs()
-        np.add.at(edges, (trees.labels[child], found[child], found[parent]), 1.0)
-        np.add.at(roots, found[trees.heads == 0], 1.0)
-    for axis in (1, 2):
-        any_class = edges.take([classes], axis=axis)
-        edges = edges.take(range(classes), axis=axis) + any_class / classes
-    return edges, roots[:-1] + roots[-1] / classes
+    def run(
+        self,
+        workers: Workers,
+        target: Statistics,
+        add: Callable[[tuple[int, int], np.ndarray], None],
+        beside: Sequence[Callable[[], None]] = (),
+    ) -> None:
+        """Run ``add(block, totals)`` over blocks of distinct words, add up their class totals in order; and what is beside."""
+        blocks = _cuts(self.runs[: self.distinct + 1], _WORD_BLOCKS)
+        partial_totals = np.zeros((len(blocks), target.classes))
+        jobs = [partial(add, block, totals) for block, totals in zip(blocks, partial_totals, strict=True)]
+        workers.run([*beside, *jobs])
+        for totals in partial_totals:
+            target.totals += totals

@@ -16,9 +16,9 @@ import numpy as np
 from wordkit.formats.conll import Sentence, read_conll
 from wordkit.formats.opening import Input
 from wordkit.formats.text import TypeTable, read_token_ids
-from wordkit.models.corpus_tokens import is_text
+from wordkit.models.corpus_tokens import is_text, refuse_text
 from wordkit.models.tree_corpus import TreeCorpus, Trees
-from wordkit.models.tree_model import TreeModel, refuse_text
+from wordkit.models.tree_model import TreeModel
 from wordkit.tally import Tally
 
 REPRESENTATIONS = ("viterbi", "posterior-token", "posterior-type", "both")

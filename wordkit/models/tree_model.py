@@ -22,18 +22,6 @@ READING: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 
-def refuse_text(path: str | os.PathLike[str], structure: str, token: str) -> None:
-    """DataError if plain text lacks what words and arcs are made of."""
-    if structure == "tree":
-        raise DataError(
-            os.fspath(path), None, "plain text has no trees", "CoNLL, or a model of --structure chain"
-        )
-    if token != "form":
-        raise DataError(
-            os.fspath(path), None, f"plain text has no lemmas, which --token {token} needs", "CoNLL"
-        )
-
-
 class TreeModel:
     """Model and reading options as one thing that can be saved.
 
@@ -92,8 +80,6 @@ class TreeModel:
         Args:
             limited: pass over sentences that are longer than those of the training.
         """
-        if format == "text" and paths:
-            refuse_text(paths[0], self.model.structure, self.reading["token"])
         reading = {name: self.reading[name] for name in READING if name != "max_length"}
         return read_corpus(
             paths, structure=self.model.structure, format=format, **reading,

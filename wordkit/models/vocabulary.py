@@ -116,7 +116,7 @@ def learned(
         raise WordkitError(f"{what}; lower --min-count" if types else f"no word but `{UNKNOWN}`")
     options = f"--min-count {min_count}" + ("" if max_vocab is None else f", --max-vocab {max_vocab}")
     kept, cut = len(vocabulary) - 1, int(vocabulary.counts[0])
-    rest = f"; the other {cut} are counted as `{UNKNOWN}`" if cut else ""
+    rest = f"; the other {cut} are rare (`{UNKNOWN}`)" if cut else ""
     share = 100 * (tokens - cut) / tokens
     notes.append(f"{kept} of {types} word types kept ({options}), {share:.1f}% of {tokens} tokens{rest}")
     return vocabulary, notes

@@ -7,7 +7,7 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.report import message, print_results, report_tally
+from wordkit.cli.report import message, print_results, refuse_unknown, report_tally
 
 _MOST_NAMED = 10
 
@@ -89,6 +89,10 @@ def command(
                 f"{used} of {result.total} pairs scored, {result.total - result.covered} have an unknown word"
             )
             message(f"{result.data}: {counts} (--unknown {unknown}): {some}")
+        if strict:
+            refuse_unknown(
+                result.data, result.total - result.covered, result.total, "pairs have words that are"
+            )
     report_tally(tally)
     parameters = {
         "similarity": similarity, "unknown": unknown, "ignore-case": ignore_case, "restrict-vocab": restrict_vocab,
