@@ -63,7 +63,7 @@ class ForestSgd:
 
     def __init__(
         self, matrix: scipy.sparse.sparray, parents: np.ndarray, *, lam: float = 0.1, tau: float = 0.0,
-        learning_rate: float = 0.05, epochs: int = 20, step: str = "scaled", sampling: str = "alias", zeros: float = 0.9,
+        learning_rate: float = 0.03, epochs: int = 20, step: str = "scaled", sampling: str = "alias", zeros: float = 0.9,
         nonnegative: bool = False, init_scale: float = 0.1, seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
         _check(
