@@ -4,6 +4,7 @@ A draw is a pure function of (key, its number t): no state, so that any range of
 Numbers come from SplitMix64 (Steele, Lea and Flood 2014) at place 3 t + i of the sequence that begins at ``key``.
 
     u0 < zeros:  the cell (floor(u1 C), floor(u2 V)) with the value that stands there, zero if it is absent; weight 1
+                 (a filter tells most absent cells at once: one bit a cell, by hash, of which present cells set theirs)
     otherwise:   row c by an alias table (u1), then a place in the row by the row's own table (u2), with weight 1;
                  without tables of the rows (NULL): a place at random (u2), with weight |x| / mean
 """
@@ -31,6 +32,8 @@ cdef struct Entries:
     const int32_t* row_alias
     const float* threshold
     const int32_t* alias
+    const uint64_t* filter
+    int filter_bits
     double zeros
     double mean
     uint64_t key
@@ -42,6 +45,7 @@ cdef struct Draws:
     float weight[BATCH]
     int64_t at[BATCH]
     double place[BATCH]
+    uint64_t bit[BATCH]
 
 
 cdef inline double uniform(uint64_t key, uint64_t number) noexcept nogil:
@@ -50,6 +54,11 @@ cdef inline double uniform(uint64_t key, uint64_t number) noexcept nogil:
     z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
     z = (z ^ (z >> 27)) * <uint64_t>0x94D049BB133111EB
     return <double>((z ^ (z >> 31)) >> 11) * (1.0 / 9007199254740992.0)
+
+
+cdef inline uint64_t filter_bit(int64_t row, int64_t column, int64_t columns, int bits) noexcept nogil:
+    """The place of a cell in a filter of 2^bits bits."""
+    return (<uint64_t>(row * columns + column) * <uint64_t>0x9E3779B97F4A7C15) >> (64 - bits)
 
 
 cdef inline float cell(const Entries* x, int32_t row, int32_t column) noexcept nogil:
@@ -75,6 +84,8 @@ cdef inline void draw(const Entries* x, uint64_t first, Py_ssize_t n, Draws* to)
         to.at[i] = -1
         if x.zeros > 0 and uniform(x.key, 3 * (first + i)) < x.zeros:
             to.column[i] = <int32_t>(uniform(x.key, 3 * (first + i) + 2) * x.columns)
+            to.bit[i] = filter_bit(to.row[i], to.column[i], x.columns, x.filter_bits)
+            prefetch(x.filter + (to.bit[i] >> 6))
         else:
             if y - to.row[i] >= x.row_threshold[to.row[i]]:
                 to.row[i] = x.row_alias[to.row[i]]
@@ -98,7 +109,9 @@ cdef inline void draw(const Entries* x, uint64_t first, Py_ssize_t n, Draws* to)
     for i in range(n):
         to.weight[i] = 1
         if to.at[i] < 0:
-            to.value[i] = cell(x, to.row[i], to.column[i])
+            to.value[i] = 0
+            if x.filter[to.bit[i] >> 6] >> (to.bit[i] & 63) & 1:
+                to.value[i] = cell(x, to.row[i], to.column[i])
         else:
             to.column[i] = x.indices[to.at[i]]
             to.value[i] = x.values[to.at[i]]

@@ -16,7 +16,7 @@ al. 2011), and what comes out then depends on their timing.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from entry_draws cimport BATCH, Draws, Entries, draw
+from entry_draws cimport BATCH, Draws, Entries, draw, filter_bit
 from forest_step cimport Forest, steps
 
 
@@ -65,7 +65,7 @@ def check_forest(const int32_t[::1] level, const int32_t[::1] run_bound, const i
 cdef int set_entries(
     Entries* x, const int64_t[::1] indptr, const int32_t[::1] indices, const float[::1] values, Py_ssize_t columns,
     const double[::1] row_threshold, const int32_t[::1] row_alias, const float[::1] threshold, const int32_t[::1] alias,
-    double zeros, double mean, uint64_t key,
+    const uint64_t[::1] filter, double zeros, double mean, uint64_t key,
 ) except -1:
     """Pointers to arrays whose shapes are checked; the matrix has an entry at least."""
     cdef Py_ssize_t rows = indptr.shape[0] - 1, nnz = values.shape[0]
@@ -79,24 +79,52 @@ cdef int set_entries(
     x.row_threshold, x.row_alias, x.threshold, x.alias = &row_threshold[0], &row_alias[0], NULL, NULL
     if threshold.shape[0] > 0:
         x.threshold, x.alias = &threshold[0], &alias[0]
+    x.filter, x.filter_bits = NULL, 0
+    if zeros > 0:
+        x.filter_bits = filter_size(filter)
+        x.filter = &filter[0]
     x.zeros, x.mean, x.key = zeros, mean, key
     return 0
+
+
+cdef int filter_size(const uint64_t[::1] filter) except -1:
+    """The binary logarithm of the number of bits."""
+    cdef int bits = 6
+    while bits < 62 and (<Py_ssize_t>1 << (bits - 6)) < filter.shape[0]:
+        bits += 1
+    if filter.shape[0] != <Py_ssize_t>1 << (bits - 6):
+        raise ValueError("the filter's length must be a power of two")
+    return bits
 
 
 # --- doors ----------------------------------------------------------------------------------------------------------------------
 
 
+def fill_filter(const int64_t[::1] indptr, const int32_t[::1] indices, Py_ssize_t columns, uint64_t[::1] filter):
+    """Sets in ``filter``, of a power of two cells, the bits of all entries of rows that passed :func:`check_entries`."""
+    cdef Py_ssize_t i, j, rows = indptr.shape[0] - 1
+    cdef int bits = filter_size(filter)
+    cdef uint64_t bit
+    if indptr[rows] != indices.shape[0]:
+        raise ValueError("rows of the matrix are not consistent")
+    with nogil:
+        for i in range(rows):
+            for j in range(indptr[i], indptr[i + 1]):
+                bit = filter_bit(i, indices[j], columns, bits)
+                filter[bit >> 6] |= <uint64_t>1 << (bit & 63)
+
+
 def draw_entries(
     const int64_t[::1] indptr, const int32_t[::1] indices, const float[::1] values, Py_ssize_t columns,
     const double[::1] row_threshold, const int32_t[::1] row_alias, const float[::1] threshold, const int32_t[::1] alias,
-    double zeros, double mean, uint64_t key, uint64_t first, int32_t[::1] row, int32_t[::1] column, float[::1] value,
+    const uint64_t[::1] filter, double zeros, double mean, uint64_t key, uint64_t first, int32_t[::1] row, int32_t[::1] column, float[::1] value,
     float[::1] weight,
 ):
     """The draws ``first``, ``first + 1``, ... that ``run_draws`` works on, into the last four arrays; for tests and documentation."""
     cdef Entries x
     cdef Draws to
     cdef Py_ssize_t n = row.shape[0], lo, i, size
-    set_entries(&x, indptr, indices, values, columns, row_threshold, row_alias, threshold, alias, zeros, mean, key)
+    set_entries(&x, indptr, indices, values, columns, row_threshold, row_alias, threshold, alias, filter, zeros, mean, key)
     if column.shape[0] != n or value.shape[0] != n or weight.shape[0] != n:
         raise ValueError("row, column, value and weight differ in length")
     for lo in range(0, n, BATCH):
@@ -109,7 +137,7 @@ def draw_entries(
 def run_draws(
     const int64_t[::1] indptr, const int32_t[::1] indices, const float[::1] values,
     const double[::1] row_threshold, const int32_t[::1] row_alias, const float[::1] threshold, const int32_t[::1] alias,
-    double zeros, double mean, uint64_t key, uint64_t first, Py_ssize_t n,
+    const uint64_t[::1] filter, double zeros, double mean, uint64_t key, uint64_t first, Py_ssize_t n,
     const int32_t[::1] level, const int32_t[::1] run_bound, const int32_t[:, ::1] runs,
     float[:, ::1] codes, float[:, ::1] dictionary, const float[::1] shrinkage, const float[::1] decay,
     double rate, double fall, double limit, bint printed, bint nonnegative, float[::1] scratch, double[::1] loss,
@@ -120,6 +148,7 @@ def run_draws(
         indptr, indices, values: CSR rows of X that passed :func:`check_entries`.
         row_threshold, row_alias: (C), table of the rows; threshold, alias: a cell an entry, tables within the rows, or empty: then
             entries of a row are equally likely and weigh |x| / ``mean``.
+        filter: the matrix's, by :func:`fill_filter`; may be empty if ``zeros`` is 0.
         zeros: share of draws that are cells at random; key: where the random numbers begin.
         level, run_bound, runs: the forest, which passed :func:`check_forest`.
         codes: (V, width); dictionary: (C, width); both updated in place.
@@ -135,7 +164,7 @@ def run_draws(
     cdef Forest forest
     cdef Draws to
     cdef Py_ssize_t V = codes.shape[0], C = indptr.shape[0] - 1, width = codes.shape[1], lo = 0, size, done
-    set_entries(&x, indptr, indices, values, V, row_threshold, row_alias, threshold, alias, zeros, mean, key)
+    set_entries(&x, indptr, indices, values, V, row_threshold, row_alias, threshold, alias, filter, zeros, mean, key)
     if dictionary.shape[0] != C or dictionary.shape[1] != width or width % 16 != 0 or level[level.shape[0] - 1] > width:
         raise ValueError("codes and dictionary need a row a column and a row of X, as wide as the forest")
     if shrinkage.shape[0] != V or decay.shape[0] != C or scratch.shape[0] < 2 * width or loss.shape[0] < 1 or n < 0:

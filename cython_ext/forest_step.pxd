@@ -2,8 +2,10 @@
 
 Rows are padded with zeros to a multiple of WK_LANES floats. A row's cells stand level by level (``forest_layout.py``): cells
 level[l] .. level[l + 1] - 1 are the nodes at depth l, and the runs run_bound[l] .. run_bound[l + 1] - 1 cut the level such that
-the k-th node of run r = (start, parent, length), cell start + k, has its parent in cell parent + k. Whole trees of one shape make few
-and long runs (20 trees of 1 + 3 + 9 nodes: three of 20 and three of 60), any other forest shorter ones, down to one node.
+the k-th node of run r = (start, parent, length), cell start + k, has its parent in cell parent + k. Whole trees of one shape
+make few and long runs (20 trees of 1 + 3 + 9 nodes: three of 20 and three of 60), any other forest shorter ones, down to one node.
+
+A step moves both rows along each other, then shrinks a; ``forest_sgd.pyx`` has the formulas.
 
 Operator, with threshold t: upward s_i = sum over children of shrunk^2, n = sqrt(a_i^2 + s_i), shrunk = max(n - t, 0),
 f_i = shrunk / n; downward f_i *= f of the parent, a_i *= f_i. This is the composition of the groups' block thresholdings from

@@ -15,6 +15,7 @@ BENCHMARKS = (
     "bench_hmm",
     "bench_hmtm",
     "bench_brown",
+    "bench_forest_sgd",
     "bench_cooccur",
     "bench_forest",
 )

@@ -7,6 +7,8 @@ value that stands there, which is nearly always zero.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import scipy.sparse
 
@@ -47,6 +49,10 @@ class EntrySampling:
         self.mean = total / self.nnz
         self._fill_tables()
         forest_sgd.check_entries(self.indptr, self.indices, self.shape[1], self.row_alias, self.alias)
+        self.filter = np.zeros(0, dtype=np.uint64)
+        if zeros > 0:  # 8 to 16 bits an entry: a search for some 6 to 12% of the absent cells
+            self.filter = np.zeros(2 ** math.ceil(math.log2(8 * self.nnz / 64 + 1)), dtype=np.uint64)
+            forest_sgd.fill_filter(self.indptr, self.indices, self.shape[1], self.filter)
 
     def _fill_tables(self) -> None:
         C, nnz, lengths = self.shape[0], self.nnz, np.diff(self.indptr)
@@ -63,10 +69,10 @@ class EntrySampling:
         alias_table.fill_table(totals, self.row_threshold, self.row_alias, waiting, share)
 
     def arguments(self) -> tuple:
-        """What the kernel takes first: matrix, tables, share of random cells, mean of |x|, key."""
+        """What the kernel takes first: matrix, tables, filter, share of random cells, mean of |x|, key."""
         return (
             self.indptr, self.indices, self.values, self.row_threshold, self.row_alias, self.threshold, self.alias,
-            self.zeros, self.mean, self.key,
+            self.filter, self.zeros, self.mean, self.key,
         )  # fmt: skip
 
     def weights(self) -> np.ndarray:

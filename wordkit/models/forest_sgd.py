@@ -63,7 +63,7 @@ class ForestSgd:
 
     def __init__(
         self, matrix: scipy.sparse.sparray, parents: np.ndarray, *, lam: float = 0.1, tau: float = 0.0,
-        learning_rate: float = 0.05, epochs: int = 20, step: str = "scaled", sampling: str = "alias", zeros: float = 0.9,
+        learning_rate: float = 0.03, epochs: int = 20, step: str = "scaled", sampling: str = "alias", zeros: float = 0.9,
         nonnegative: bool = False, init_scale: float = 0.1, seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
         _check(
@@ -156,16 +156,29 @@ class ForestSgd:
         ``loss`` is the mean of w (x - d_c . a_v)^2 over these draws, each before its step.
 
         Raises:
-            Interrupted: the monitor asked to stop; the next call goes on from there.
-            WordkitError: diverged; rows and counters are those from before the call.
+            Interrupted, WordkitError: as :meth:`run_draws`.
             ValueError: all epochs are done.
         """
-        monitor, begun, end = monitor or Monitor(), self.draws, (self.epoch + 1) * self.sampling.nnz
         if self.epoch >= self.epochs:
             raise ValueError(f"all of the {self.epochs} epochs are done")
+        monitor, n = monitor or Monitor(), (self.epoch + 1) * self.sampling.nnz - self.draws
+        loss = self.run_draws(n, monitor) / n
+        rate = self.learning_rate * (1 - self._fall * self.draws)
+        record = {"epoch": self.epoch, "loss": loss, "learning_rate": rate}
+        monitor.epoch(record)
+        return record
+
+    def run_draws(self, n: int, monitor: Monitor | None = None) -> float:
+        """Draw n entries and step; the sum of w (x - d_c . a_v)^2 over them, each before its step.
+
+        Raises:
+            Interrupted: the monitor asked to stop; the next call goes on from there.
+            WordkitError: diverged; rows and counters are those from before the call.
+        """
+        monitor, begun, end = monitor or Monitor(), self.draws, self.draws + n
         before = self._codes.copy(), self._dictionary.copy()
         lost, workers = 0.0, Workers(self.threads)
-        monitor.begin(end - begun, "entries")
+        monitor.begin(n, "entries")
         try:
             while self.draws < end:
                 if monitor.stopping:
@@ -181,12 +194,7 @@ class ForestSgd:
                 self.draws = stop
         finally:
             workers.close()
-        record = {"epoch": self.epoch, "loss": lost / (end - begun), "learning_rate": self._rate(end)}
-        monitor.epoch(record)
-        return record
-
-    def _rate(self, draw: int) -> float:
-        return self.learning_rate * (1 - self._fall * draw)
+        return lost
 
     @property
     def _fall(self) -> float:
