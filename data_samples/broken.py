@@ -98,7 +98,7 @@ FILES: dict[str, tuple[bytes | str, str, str]] = {
     "columns.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\n", "similarity", "line 2: 2 columns, expected 3: word, word, score"),
     "cut.counts.npz": (_cut_counts(), "counts",
         "is not a counts file, or is damaged, expected the -o of wordkit cooccur"),
-    "forest_order.txt": ("-1\n2\n0\n", "forest", "line 2: parent 2 comes after its child"),
+    "forest_order.txt": ("-1\n2\n0\n", "forest", ":2: parent 2 of node 1, expected -1 to 0 (0 is line 1)"),
 }  # fmt: skip
 
 
@@ -109,8 +109,8 @@ def readme() -> str:
 
 One fault a file, made by `../generate.py`. Read as the second column says, a reader stops with the error
 of the third, one line that begins with the file's name. `warning`: the file is read, the fault counted, and
-an error only with `--strict`. `note`: the file is read, and a message counts what is odd. What n-best, csv
-and forest files must give is the wish for readers that are not there yet.
+an error only with `--strict`. `note`: the file is read, and a message counts what is odd. What n-best
+and csv files must give is the wish for readers that are not there yet.
 
 | file | read as | expected |
 |---|---|---|

@@ -43,6 +43,9 @@ say "cooccur: counts of words near each other, and the most frequent words"
 wordkit -q cooccur "$samples/corpus.txt" -o corpus.counts.npz --min-count 5
 wordkit -q vocab "$samples/corpus.txt" --max-vocab 3
 
+say "sparse-code: word vectors with exact zeros, organized by trees"
+wordkit -q sparse-code corpus.counts.npz -o codes.vec --dim 26 --epochs 2 --lam 1
+
 say "evaluate similarity: word vectors beside people's scores"
 wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
 

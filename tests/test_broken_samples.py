@@ -13,6 +13,7 @@ from wordkit.cli.evaluate import EVALUATIONS
 from wordkit.errors import DataError
 from wordkit.formats.conll import read_conll
 from wordkit.formats.counts import read_counts
+from wordkit.formats.forest import read_forest
 from wordkit.formats.labelled import LabelledReader
 from wordkit.formats.opening import Input
 from wordkit.formats.svmlight import read_svmlight
@@ -74,6 +75,10 @@ def _counts(path: Path, tally: Tally) -> None:
     read_counts(path)
 
 
+def _forest(path: Path, tally: Tally) -> None:
+    read_forest(path)
+
+
 READERS = {
     "vectors": _vectors,
     "binary vectors": _vectors,
@@ -83,6 +88,7 @@ READERS = {
     "labelled documents": _labelled,
     "text": _labelled,
     "counts": _counts,
+    "forest": _forest,
 }
 TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
@@ -96,14 +102,14 @@ COMMANDS_OF = {
     "similarity": [("evaluate", "similarity", VECTORS)],
     "labelled documents": [TRAIN, EVALUATE],
     "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",)],
-    "counts": [("info",)],
+    "counts": [("info",), ("sparse-code", "-o", "out.vec")],
+    "forest": [("sparse-code", BROKEN.parent / "corpus.txt", "-o", "out.vec", "--forest")],
 }
 # Kinds that nothing reads yet, and the command that will.
 NOT_YET = {
     "n-best": "tmira",
     "n-best counts": "rerank",
     "csv": "trace-lasso",
-    "forest": "sparse-code",
 }
 # What a command lets pass: info describes a file whose words are no UTF-8, and one label is enough to be scored.
 FINE = {("latin1.vec", "info"), ("one_class.txt", "evaluate")}

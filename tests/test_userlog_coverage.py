@@ -31,13 +31,14 @@ COVERED = {
     "U067": COOCCUR, "U080": "tests/formats/test_counts.py", "U082": "tests/evaluation/test_classification.py",
     "U090": PREDICT, "U092": LINE, "U093": LINE, "U094": LINE, "U095": TRAIN, "U096": TRAIN, "U099": LINE, "U100": LINE,
     "U018": HMTM_DATA, "U053": DECODE, "U071": HMTM_DATA, "U072": DECODE, "U073": HMTM_DATA, "U074": HMTM, "U078": HMTM,
+    "U075": "tests/models/test_sparse_coding.py",
     "U102": MODELS, "U103": LINE, "U104": MODELS,
 }  # fmt: skip
 
 LATER = {
     "U039": "NER files, for evaluate ner", "U040": "NER files, for evaluate ner",
     "U066": "train-rpa has no options that switch off its loss; for dcme",
-    "U068": "for dcme", "U075": "for sparse-code", "U076": "for trace-lasso",
+    "U068": "for dcme", "U076": "for trace-lasso",
     "U077": "for trace-lasso",
     "U083": "for evaluate analogy", "U084": "for evaluate analogy",
     "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",

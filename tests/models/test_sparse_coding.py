@@ -148,6 +148,25 @@ def test_sgd_lowers_its_loss_and_goes_on_where_it_was():
     np.testing.assert_array_equal(later.components_, whole.components_)
 
 
+def test_u075_atoms_that_no_row_uses_begin_anew():
+    X, _ = planted(12)
+    coder = small(epochs=1, regularizer="l1")
+    coder.fit(X)
+    training = coder._training
+    training.codes[:, 3] = 0
+    training.dictionary.code_products[3] = training.dictionary.code_products[:, 3] = 0
+    training.dictionary.components[3] = 0
+    assert 3 in training.dictionary.idle()
+    training.renew()
+    renewed = training.dictionary.components[3]
+    assert np.linalg.norm(renewed) == pytest.approx(1, rel=1e-5)
+    X = X.toarray()
+    directions = X / np.linalg.norm(X, axis=1, keepdims=True)
+    assert (directions @ renewed).max() > 1 - 1e-5  # one of the rows
+    training.run_epoch(Monitor())
+    assert training.codes[:, 3].any()
+
+
 def test_more_atoms_than_contexts_and_rows_of_zeros():
     X = scipy.sparse.csr_array(np.eye(5, 4, dtype=np.float32))
     coder = small(heldout=0.0, lam=0.01).fit(X)

@@ -44,7 +44,7 @@ from wordkit.errors import Interrupted
 @click.option("--heldout", type=options.share, default=0.01,
               help="Share of the words (sgd: of the cells) to measure with, not to learn atoms from.")  # fmt: skip
 @click.option("--power", type=options.finite, default=0.5, help="Of the singular values in the codes of svd.")
-@click.option("--learning-rate", type=options.positive, default=0.05, help="Of sgd.")
+@click.option("--learning-rate", type=options.positive, default=0.03, help="Of sgd.")
 @click.option("--tau", type=options.not_negative, default=0.0, help="Weight of the squared atoms in sgd.")
 @click.option("--sgd-step", type=click.Choice(["scaled", "printed"]), default="scaled",
               help="Share the penalties out over a word's cells, or apply them whole at each, as printed.")  # fmt: skip

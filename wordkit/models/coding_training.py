@@ -189,7 +189,12 @@ class Run:
         return Result(
             name="sparse-code",
             data=", ".join(record["name"] for record in self.inputs),
-            metrics={**last, "epochs": coder.n_iter_, "density": float(np.count_nonzero(codes)) / codes.size},
+            metrics={
+                **last,
+                "epochs": coder.n_iter_,
+                "density": float(np.count_nonzero(codes)) / codes.size,
+                "unused_atoms": int(np.count_nonzero(~codes.any(axis=0))),
+            },
             covered=used,
             total=len(codes),
             details={

@@ -23,6 +23,7 @@ from wordkit.models.sparse_codes import Codes
 from wordkit.monitor import Monitor
 
 _ROWS = 1024  # coded at once at the end
+_SAMPLE = 4096  # rows that are looked at for a use of idle atoms
 
 
 def first_atoms(rows: scipy.sparse.csr_array, dim: int, seed: int) -> np.ndarray:
@@ -79,6 +80,8 @@ class OnlineCoding:
         Raises:
             Interrupted: the monitor was stopping; the next call goes on after the last batch.
         """
+        if self.epoch and not self.position:
+            self.renew()
         batches = list(self._batches())
         monitor.begin(len(self.learned), "rows")
         monitor.advance(min(self.position * self.batch_size, len(self.learned)))
@@ -101,6 +104,22 @@ class OnlineCoding:
             order = rng.stream(self.seed, rng.SHUFFLE, self.epoch).permutation(order)
         for lo in range(0, len(order), self.batch_size):
             yield np.sort(order[lo : lo + self.batch_size])
+
+    def renew(self) -> None:
+        """Give atoms that no row uses something to do: the rows of a sample that are coded worst, one each."""
+        idle = self.dictionary.idle()
+        if not len(idle):
+            return
+        random = rng.stream(self.seed, rng.NOISE, self.epoch)
+        numbers = np.sort(random.permutation(self.learned)[: _SAMPLE + len(idle)])
+        codes = np.ascontiguousarray(self.codes[numbers].T)
+        fit = np.einsum("ij,ij->j", codes, self.dictionary.gram() @ codes)
+        cross = np.einsum("ij,ij->j", codes, self.dictionary.correlations(self.rows[numbers]))
+        error = self.lengths[numbers] - 2 * cross + fit
+        worst = numbers[np.argsort(-error, kind="stable")]
+        worst = worst[self.lengths[worst] > 0][: len(idle)]
+        taken = self.rows[worst].toarray()
+        self.dictionary.components[idle[: len(worst)]] = taken / np.linalg.norm(taken, axis=1, keepdims=True)
 
     def learn(self, batch: np.ndarray) -> None:
         """Codes of some rows, by their numbers, and a step of the atoms."""

@@ -90,7 +90,8 @@ class ForestCoder(Estimator):
             itself, in place of a shape: each node's parent, -1 for roots, parents before children.
         nonnegative: keep codes from going below zero.
         algorithm: ``online``, ``sgd`` or ``svd``. power: of the singular values in the codes of ``svd``.
-        epochs: passes over the data; None for 5, 20 with ``sgd``. batch_size: rows of a step of ``online``. shuffle: another order of the rows each epoch.
+        epochs: passes over the data; None for 5, 20 with ``sgd``. batch_size: rows of a step of ``online``. shuffle: another
+            order of the rows each epoch.
         tol, max_iter: codes stop at this relative duality gap, or after so many iterations.
         heldout: share of the rows (``sgd``: of the cells) that the atoms are not learned from.
         learning_rate, tau, sgd_step, sampling, zeros: of ``sgd``, see :class:`wordkit.models.forest_sgd.ForestSgd`.
@@ -106,7 +107,7 @@ class ForestCoder(Estimator):
         self, *, dim: int = 52, regularizer: str = "forest", lam: float = 0.1, tree_shape: str = "3x3",
         parents: Any = None, nonnegative: bool = False, algorithm: str = "online", power: float = 0.5, epochs: int | None = None,
         batch_size: int = 512, shuffle: bool = True, tol: float = 1e-3, max_iter: int = 200, heldout: float = 0.01,
-        learning_rate: float = 0.05, tau: float = 0.0, sgd_step: str = "scaled", sampling: str = "alias", zeros: float = 0.9,
+        learning_rate: float = 0.03, tau: float = 0.0, sgd_step: str = "scaled", sampling: str = "alias", zeros: float = 0.9,
         seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
         self.dim, self.regularizer, self.lam, self.tree_shape, self.parents = (
