@@ -8,7 +8,7 @@ VENV := .venv
 DEMO_VENV := .venv-demo
 PEERS_VENV := .venv-peers
 BIN := $(VENV)/bin
-SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd)
+SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd cython_ext/*.h)
 # Where output of experiments goes.
 RESULTS ?= results
 export DATA

@@ -1,3 +1,4 @@
+# distutils: depends = cython_ext/code_tile.h cython_ext/tile.h
 """Inline-only: the tile loops of ``code_tile.h`` for both float types. A tile is R rows (nodes) of TILE columns without gaps.
 
     step_in, step_out   the pass of an iteration over a tile, before and after the tree operator

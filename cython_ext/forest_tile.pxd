@@ -1,3 +1,4 @@
+# distutils: depends = cython_ext/forest_tile.h cython_ext/tile.h
 """Inline-only: the tree operator on tiles of columns (``forest_tile.h``), and the order of work on a forest.
 
     plan_forest   checks parents, marks inner nodes, cuts the nodes into runs of whole trees that fit the cache
