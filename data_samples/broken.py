@@ -98,7 +98,7 @@ FILES: dict[str, tuple[bytes | str, str, str]] = {
     "columns.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\n", "similarity", "line 2: 2 columns, expected 3: word, word, score"),
     "cut.counts.npz": (_cut_counts(), "counts",
         "is not a counts file, or is damaged, expected the -o of wordkit cooccur"),
-    "forest_order.txt": ("-1\n2\n0\n", "forest", ":2: parent 2 of node 1, expected -1 to 0 (0 is line 1)"),
+    "forest_order.txt": ("-1\n2\n0\n", "forest", "line 2: parent 2 of node 1, expected -1 to 0 (0 is line 1)"),
 }  # fmt: skip
 
 

@@ -197,7 +197,7 @@ def test_damaged_states_are_refused():
             ForestCoder.from_state(
                 {key: value for key, value in arrays.items() if key != name}, values
             ).resume(X)
-    for name in ("parameters", "features", "history", "epochs_done", "position"):
+    for name in ("parameters", "features", "history", "epochs_done", "position", "rho"):
         with pytest.raises(ValueError):
             ForestCoder.from_state(arrays, {**values, name: None}).resume(X)
     with pytest.raises(ValueError):

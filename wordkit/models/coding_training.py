@@ -48,6 +48,7 @@ class Run:
     def __init__(self, options: Mapping[str, Any], explicit: set[str], tally: Tally) -> None:
         self.options, self.explicit, self.tally = dict(options), explicit, tally
         self.inputs: list[dict[str, Any]] = []
+        self.parents = read_forest(options["forest"]) if options["forest"] else None
         self.earlier = self._read_checkpoint(options["resume"]) if options["resume"] else None
 
     # --- reading ---------------------------------------------------------------------------------------------------
@@ -89,9 +90,8 @@ class Run:
 
     def _fresh(self) -> ForestCoder:
         coder = ForestCoder(**{name: self.options[name] for name in CODER})
-        if self.options["forest"]:
-            coder.parents = read_forest(self.options["forest"])
-            nodes = len(coder.parents)
+        if self.parents is not None:
+            coder.parents, nodes = self.parents, len(self.parents)
             if "dim" in self.explicit and nodes != coder.dim:
                 raise WordkitError(
                     f"{self.options['forest']}: has {nodes} nodes, and --dim asks for {coder.dim}: leave it out"

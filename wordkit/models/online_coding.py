@@ -7,6 +7,7 @@ old (:mod:`wordkit.models.dictionary`), so that each step lowers one and the sam
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
@@ -63,14 +64,16 @@ class OnlineCoding:
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
         n, dim = rows.shape[0], len(forest)
         self.lengths = squared_lengths(rows)
-        chosen = rng.stream(seed, rng.FOLDS).random(n) < heldout
+        chosen = np.zeros(n, dtype=bool)
+        chosen[rng.stream(seed, rng.FOLDS).permutation(n)[: math.ceil(n * heldout)]] = True
         self.heldout, self.learned = np.flatnonzero(chosen), np.flatnonzero(~chosen)
         if not len(self.learned):
-            raise ValueError("no row is left to learn from")
+            raise ValueError("no row is left to learn from: heldout is too large, or the data too few")
         self.squares = float(self.lengths[self.learned].sum())
         self.dictionary = Dictionary(first_atoms(rows[self.learned], dim, seed), threads)
         self.codes = np.zeros((n, dim), dtype=np.float32)
         self.epoch = self.position = 0
+        self.rho = 0.0  # the solver's, as the last batch has left it
 
     # --- training --------------------------------------------------------------------------------------------------
 
@@ -124,7 +127,8 @@ class OnlineCoding:
     def learn(self, batch: np.ndarray) -> None:
         """Codes of some rows, by their numbers, and a step of the atoms."""
         old = np.ascontiguousarray(self.codes[batch].T)
-        new = self.encode(batch).codes
+        found = self.encode(batch)
+        self.rho, new = found.rho, found.codes
         self.dictionary.replace(self.rows[batch], old, new)
         self.codes[batch] = new.T
         self.dictionary.update()
@@ -136,7 +140,9 @@ class OnlineCoding:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the next visit goes on; counted in the end
             correlations = self.dictionary.correlations(self.rows[numbers])
-            return self.solve(gram, correlations, self.lengths[numbers], start=start if start.any() else None)
+            return self.solve(
+                gram, correlations, self.lengths[numbers], start=start if start.any() else None, rho=self.rho or None
+            )  # fmt: skip
 
     # --- results ---------------------------------------------------------------------------------------------------
 
@@ -194,7 +200,7 @@ class OnlineCoding:
         arrays = {
             "codes": self.codes, "components": d.components, "code_products": d.code_products, "data_products": d.data_products,
         }  # fmt: skip
-        return arrays, {"epochs_done": self.epoch, "position": self.position}
+        return arrays, {"epochs_done": self.epoch, "position": self.position, "rho": self.rho}
 
     def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
         """Go on from a state of a training with the same arguments; ValueError for what cannot be one."""
@@ -209,7 +215,8 @@ class OnlineCoding:
                             ("data_products", data_products)):  # fmt: skip
             require(bool(np.isfinite(array).all()), f"{name} holds a number that is not finite")
         batches = -(-len(self.learned) // self.batch_size)
-        self.epoch = value_of(values, "epochs_done", int, 0)
+        self.epoch, self.rho = value_of(values, "epochs_done", int, 0), value_of(values, "rho", float, 0.0)
+        require(self.rho < np.inf, "rho is not finite")
         self.position = value_of(values, "position", int, 0, batches)
         self.codes, d.components, d.code_products, d.data_products = (
             codes,
