@@ -54,7 +54,12 @@ def test_a_no_break_space_is_part_of_a_word(written):
 
 
 def test_which_sections_are_syntactic():
-    assert [is_syntactic(name) for name in ("gram1-a", "grammar", "family", "my-gram")] == [True, True, False, False]
+    assert [is_syntactic(name) for name in ("gram1-a", "grammar", "family", "my-gram")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -77,17 +82,23 @@ def test_bad_lines_are_errors_or_counted(written, line, says):
 
 
 def test_a_question_before_the_first_section(written):
-    with pytest.raises(DataError, match=r"q\.txt:1: a question before the first section, expected a line `: NAME`"):
+    with pytest.raises(
+        DataError, match=r"q\.txt:1: a question before the first section, expected a line `: NAME`"
+    ):
         read_questions(written("a b c d\n: s\na b c d\n"))
 
 
-@pytest.mark.parametrize(("content", "says"), [("", "is empty"), ("\n", "holds no question"), (": s\n", "holds no que")])
+@pytest.mark.parametrize(
+    ("content", "says"), [("", "is empty"), ("\n", "holds no question"), (": s\n", "holds no que")]
+)
 def test_u082_sets_without_a_question(written, content, says):
     with pytest.raises(DataError, match=says):
         read_questions(written(content))
 
 
-pieces = st.sampled_from([b"\t", b":", b" ", b"\n", b"\r", b"a", b"gram", b"\xff", b"\0", b"\xef\xbb\xbf", b"\xc2\xa0"])
+pieces = st.sampled_from(
+    [b"\t", b":", b" ", b"\n", b"\r", b"a", b"gram", b"\xff", b"\0", b"\xef\xbb\xbf", b"\xc2\xa0"]
+)
 
 
 @settings(max_examples=300, deadline=None)

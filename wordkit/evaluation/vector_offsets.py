@@ -1,9 +1,9 @@
 """The answer to "a is to b as c is to what" among all rows of a matrix, for many questions at once, and its log-likelihood.
 
 A score of a row v is made of three products: v.b, v.c and v.a. Questions share words, so the products of the distinct words of
-some thousand questions with a block of rows are one small matrix product in float32; a question then costs two additions (3CosAdd)
-or multiplications (3CosMul) a row. What is added up is an upper bound of each score, rounding allowed for. The few rows
-that may be the best are scored again in float64, so that the answer is that of a plain double loop; of equal ones it is the first row.
+two thousand questions with a block of rows are one small matrix product in float32; a question then costs two additions
+(3CosAdd) or multiplications (3CosMul) a row. What is found so is an upper bound of each score, rounding allowed for. The few
+rows that may be the best are scored again in float64: the answer is that of a plain double loop, of equal ones the first row.
 Questions are cut into chunks whose number does not depend on the threads.
 """
 
@@ -26,35 +26,45 @@ Array = np.ndarray
 
 
 class Terms(NamedTuple):
-    """What the words of a chunk contribute to the scores of a block of rows: float32 (words, rows) each, for b and c, and for a."""
+    """What a chunk's words contribute to the scores of a block of rows: float32 (words, rows) each; for b and c, and for a."""
 
     plus: Array
     minus: Array
 
 
-class _Add:
-    """cos(v, b) + cos(v, c) - cos(v, a), within ``slack``."""
+class _Sum:
+    """v.b + v.c - v.a, in float32."""
 
-    join = staticmethod(np.add)
-
-    def __init__(self, dim: int) -> None:
-        self.slack = (3 * (dim + 16) + 16) * _EPS
+    join: np.ufunc = np.add
 
     def terms(self, products: Array) -> Terms:
         return Terms(products, np.negative(products))
 
-    def least(self, score: Array, plus_b: Array, plus_c: Array, minus_a: Array) -> Array:
-        """The least that the true scores of such upper bounds can be, less their slack: float64."""
-        return score.astype(np.float64) - 2 * self.slack
+
+class _Add(_Sum):
+    """3CosAdd: cos(v, b) + cos(v, c) - cos(v, a); what is added up is greater by ``slack`` at most."""
+
+    def __init__(self, dim: int) -> None:
+        self.slack = 2 * (3 * (dim + 16) + 16) * _EPS
+
+    def terms(self, products: Array) -> Terms:
+        minus = np.negative(products)
+        products += np.float32(self.slack / 4)
+        return Terms(products, minus)
+
+    def least(self, bound: Array, plus_b: Array, plus_c: Array, minus_a: Array) -> Array:
+        """The least true scores with such upper bounds: float64."""
+        return bound.astype(np.float64) - self.slack
 
     def exact(self, a: Array, b: Array, c: Array) -> Array:
+        """Scores of cosines (float64)."""
         return b + c - a
 
 
 class _Mul:
-    """f(b) f(c) / (f(a) + EPSILON), f = (1 + cosine) / 2; the terms are those of the greatest f(b), f(c) and the least f(a)."""
+    """3CosMul: f(b) f(c) / (f(a) + EPSILON), f = (1 + cosine) / 2; what is multiplied is the greatest f(b), f(c) and 1 / f(a)."""
 
-    join = staticmethod(np.multiply)
+    join: np.ufunc = np.multiply
 
     def __init__(self, dim: int) -> None:
         self.error = (dim + 32) * _EPS
@@ -65,15 +75,18 @@ class _Mul:
         plus *= 0.5
         minus = np.maximum(plus - np.float32(self.error), 0)
         minus += np.float32(EPSILON)
+        np.divide(np.float32(1 + 8 * _EPS), minus, out=minus)
         plus += np.float32(self.error)
         np.maximum(plus, 0, out=plus)
-        return Terms(plus, np.reciprocal(minus, out=minus))
+        return Terms(plus, minus)
 
-    def least(self, score: Array, plus_b: Array, plus_c: Array, minus_a: Array) -> Array:
+    def least(self, bound: Array, plus_b: Array, plus_c: Array, minus_a: Array) -> Array:
+        """The least true scores with such upper bounds: float64."""
         b, c = (np.maximum(plus.astype(np.float64) - 2 * self.error, 0) for plus in (plus_b, plus_c))
-        return b * c / (1 / minus_a.astype(np.float64) + 2 * self.error) * (1 - 16 * _EPS)
+        return b * c / (1 / minus_a.astype(np.float64) + 2 * self.error) * (1 - 32 * _EPS)
 
     def exact(self, a: Array, b: Array, c: Array) -> Array:
+        """Scores of cosines (float64)."""
         f_a, f_b, f_c = (np.maximum((1 + cosine) / 2, 0) for cosine in (a, b, c))
         return f_b * f_c / (f_a + EPSILON)
 
@@ -93,7 +106,7 @@ class _Chunk:
         self.pairs = np.divmod(codes, len(self.words))
 
     def blocks(
-        self, left: Array, vectors: Array, inverse: Array | None, rule: _Add | _Mul
+        self, left: Array, vectors: Array, inverse: Array | None, rule: _Sum | _Mul
     ) -> Iterator[tuple[slice, int, Array, Terms]]:
         """(questions, first row, their scores of the rows from there on, terms), for every block; the scores are written over.
 
@@ -139,7 +152,7 @@ class _Excluded:
 
 
 class _Best:
-    """The best row of each question of a chunk: candidates gather, and are scored exactly at the end or when they are too many."""
+    """The best row of each question of a chunk: candidates gather, and are scored exactly at the end or when they are many."""
 
     def __init__(self, chunk: _Chunk, words: Array, vectors: Array, rule: _Add | _Mul) -> None:
         self.chunk, self.words, self.vectors, self.rule = chunk, words.astype(np.float64), vectors, rule
@@ -158,7 +171,9 @@ class _Best:
         bounds, query = scores[hot], hot + some.start
         column = bounds.argmax(axis=1)
         a, b, c = self.chunk.abc[:, query]
-        least = self.rule.least(top[hot], terms.plus[b, column], terms.plus[c, column], terms.minus[a, column])
+        least = self.rule.least(
+            top[hot], terms.plus[b, column], terms.plus[c, column], terms.minus[a, column]
+        )
         self.floor[query] = np.maximum(self.floor[query], least)
         found, columns = np.nonzero(bounds >= self.floor[query, None])
         self.gathered.append((query[found], columns + lo, bounds[found, columns]))
@@ -251,7 +266,7 @@ def best_answers(
     distinct, which = _distinct(queries)
     inverse = _inverse_norms(vectors)
     unit = (words * _inverse_norms(words)[:, None]).astype(np.float32)
-    rule = _Add(vectors.shape[1]) if method == "add" else _Mul(vectors.shape[1])
+    rule: _Add | _Mul = _Add(vectors.shape[1]) if method == "add" else _Mul(vectors.shape[1])
 
     def answer(start: int) -> Array:
         some = distinct[start : start + CHUNK]
@@ -283,7 +298,7 @@ def log_normalizers(queries: Array, words: Array, outputs: Array, *, threads: in
     """
     _check(queries, words, outputs)
     distinct, which = _distinct(queries)
-    left, rule = words.astype(np.float32), _Add(outputs.shape[1])
+    left, rule = words.astype(np.float32), _Sum()
 
     def normalizers(start: int) -> Array:
         chunk = _Chunk(distinct[start : start + CHUNK])
@@ -293,7 +308,9 @@ def log_normalizers(queries: Array, words: Array, outputs: Array, *, threads: in
             for some, _, scores, _ in chunk.blocks(left[chunk.words], outputs, None, rule):
                 top = np.maximum(highest[some], scores.max(axis=1))
                 np.exp(np.subtract(scores, top[:, None], out=scores), out=scores)
-                total[some] = total[some] * np.exp((highest[some] - top).astype(np.float64)) + scores.sum(axis=1)
+                total[some] = total[some] * np.exp((highest[some] - top).astype(np.float64)) + scores.sum(
+                    axis=1
+                )
                 highest[some] = top
             return np.log(total) + highest
 

@@ -81,5 +81,8 @@ def _fault(words: list[str], section: int | None) -> tuple[str, str] | None:
     if len(words) != 4:
         return f"{len(words)} word{'s' * (len(words) != 1)}", "4: a is to b as c is to d"
     if section is None:
-        return "a question before the first section", "a line `: NAME` (names of syntactic sections begin with gram)"
+        return (
+            "a question before the first section",
+            "a line `: NAME` (names of syntactic sections begin with gram)",
+        )
     return None
