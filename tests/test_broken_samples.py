@@ -16,6 +16,7 @@ from wordkit.formats.counts import read_counts
 from wordkit.formats.forest import read_forest
 from wordkit.formats.labelled import LabelledReader
 from wordkit.formats.opening import Input
+from wordkit.formats.questions import read_questions
 from wordkit.formats.svmlight import read_svmlight
 from wordkit.formats.vectors import read_vectors
 from wordkit.formats.word_pairs import read_word_pairs
@@ -71,6 +72,10 @@ def _similarity(path: Path, tally: Tally) -> None:
     read_word_pairs(path, tally)
 
 
+def _analogies(path: Path, tally: Tally) -> None:
+    read_questions(path, tally)
+
+
 def _counts(path: Path, tally: Tally) -> None:
     read_counts(path)
 
@@ -85,6 +90,7 @@ READERS = {
     "CoNLL": _conll,
     "svmlight": _svmlight,
     "similarity": _similarity,
+    "analogies": _analogies,
     "labelled documents": _labelled,
     "text": _labelled,
     "counts": _counts,
@@ -100,6 +106,7 @@ COMMANDS_OF = {
     "binary vectors": [("info",), ("convert", "--to", "glove")],
     "svmlight": [TRAIN_SVMLIGHT],
     "similarity": [("evaluate", "similarity", VECTORS)],
+    "analogies": [("evaluate", "analogy", VECTORS)],
     "labelled documents": [TRAIN, EVALUATE],
     "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",)],
     "counts": [("info",), ("sparse-code", "-o", "out.vec")],

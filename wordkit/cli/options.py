@@ -184,6 +184,23 @@ def structure_option(*choices: str) -> Decorator:
     )
 
 
+def lookup_options(unknown: str) -> Decorator:
+    """How words are looked up among vectors; ``unknown``: help for what becomes of those that are not there."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in (
+            click.option("--restrict-vocab", type=count, metavar="N",
+                         help="Use the first N rows of VEC only (their order matters)."),
+            click.option("--ignore-case", is_flag=True,
+                         help="Compare words in lower case; of words that become one the first in VEC counts."),
+            click.option("--unknown", type=click.Choice(["skip", "zero", "mean", "lowercase"]), default="skip", help=unknown),
+        ):  # fmt: skip
+            function = option(function)
+        return function
+
+    return decorate
+
+
 def token_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """What of a CoNLL line is the word."""
     for option in (

@@ -43,6 +43,11 @@ def report_tally(tally: Tally) -> None:
         message(f"warning: {line}")
 
 
+def some_words(words: Sequence[str]) -> str:
+    """The first ten of a list, and whether there are more."""
+    return ", ".join(words[:10]) + (", ..." if len(words) > 10 else "")
+
+
 def refuse_unknown(path: str, unknown: int, total: int, what: str) -> None:
     """What ``--strict`` makes of words outside the vocabulary: DataError if there are any."""
     if unknown:
