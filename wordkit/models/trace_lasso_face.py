@@ -15,12 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from wordkit.models.anderson import Anderson
-from wordkit.models.trace_lasso_problem import Problem, Solution, cut_rows
+from wordkit.models.trace_lasso_problem import Gap, Problem, Solution, cut_rows
 from wordkit.models.trace_norm import (
     Array,
     column_products,
     feasible,
     operator_norm,
+    singular_values,
     smoothed,
 )
 
@@ -29,7 +30,7 @@ _STEPS = 25  # of the map for v
 _NOTHING = 1e-10  # squared length, relative, of a column that lies in the span of others
 
 # (problem on the support, start) -> its solution
-Smooth = Callable[[Problem, Array], Solution]
+Solve = Callable[[Problem, Array], Solution]
 
 
 class _Split(NamedTuple):
@@ -57,47 +58,48 @@ def _split(problem: Problem, support: Array) -> _Split | None:
 
 
 def solve_face(
-    problem: Problem, support: Array, w: Array, v: Array, *, target: float, smooth: Smooth
+    problem: Problem, support: Array, w: Array, v: Array, *, target: float, solve: Solve
 ) -> Solution | None:
     """Try to finish with the coefficients outside ``support`` exactly zero.
 
     Args:
         support: bool (p,). w: start on it. v: start of the directions outside, (p,), scale-free.
         target: the gap to reach.
-        smooth: solves the problem on the support.
+        solve: solves the problem on the support, whose coefficients may turn out to be zero.
 
     Returns:
         the solution with its certified gap, reached or not; None where there is no face to try.
     """
     iterations = 0
+    tried = np.zeros_like(support)
     for _ in range(_ROUNDS):
         split = _split(problem, support)
         if split is None:
             return None
         support = split.support
         reduced = _restricted(problem, split)
-        found = smooth(reduced, np.where(w == 0, v * 1e-6, w)[support])
+        found = solve(reduced, w[support])
         iterations += found.iterations
         w = np.zeros_like(w)
         w[support] = found.w
         residual = problem.y - problem.X @ w
         u = problem.X.T @ residual / problem.lam
         # |u_i| above the length that is left of a column: no M with norm 1 has that diagonal.
+        tried |= support
+        zero = support & (w == 0)
         excess = np.zeros_like(u)
         excess[~support] = np.abs(u[~support]) / np.sqrt(split.squares)
-        vanished = support & (np.abs(w) < 1e-7 * np.abs(w).max())
-        if excess.max() > 1 + 1e-7:
-            entering = excess > max(1.0, np.partition(excess, -_entrants(support))[-_entrants(support)] * 0.999)
-            v = np.where(entering, np.sign(u) * np.abs(w).max(), v)
-            support = support | entering
-        elif vanished.any() and not vanished.all():
-            support = support & ~vanished
-            w[vanished] = 0
+        excess[tried] = 0  # found to be zero, as far as the accuracy goes
+        if excess.max() > 1:
+            least = max(1.0, float(np.partition(excess, -_entrants(support))[-_entrants(support)]))
+            support = (support & ~zero) | (excess >= least)
+        elif zero.any():
+            support = support & ~zero
         else:
             break
     else:
         return None
-    return _certified(problem, split, w, u, v, residual, target=target, iterations=iterations)
+    return _certified(problem, split, w, u, v, residual, found.norm, target=target, iterations=iterations)
 
 
 def _entrants(support: Array) -> int:
@@ -111,32 +113,28 @@ def _restricted(problem: Problem, split: _Split) -> Problem:
 
 
 def _certified(
-    problem: Problem, split: _Split, w: Array, u: Array, v: Array, residual: Array, *, target: float, iterations: int
+    problem: Problem, split: _Split, w: Array, u: Array, v: Array, residual: Array, on_support: float, *, target: float, iterations: int
 ) -> Solution:
-    """Look for the columns of M outside the support, as long as that goes well."""
+    """Look for the columns of M outside the support, as long as that goes well; ``on_support`` is the norm of those on it."""
     support, rest = split.support, split.rest
-    left, singular, right = np.linalg.svd(split.own * w[support], full_matrices=False)
-    kept = singular > 1e-14 * singular[0]
-    polar = feasible(split.own, left[:, kept] @ right[kept], u[support], problem.squares[support])
-    on_support, omega = operator_norm(polar), float(singular.sum())
+    omega = float(singular_values(split.own, w[support]).sum())
     anderson = Anderson(6)
     u, v = u[~support], v[~support]
-    best, best_v, before = np.inf, v, np.inf
-    primal = problem.objective(w, omega)
+    best, best_v, before = Gap(np.inf, np.inf, np.inf), v, np.inf
     for step in range(_STEPS):
         view = smoothed(rest, v, 1.0)
         outside = operator_norm(feasible(rest, view.polar(rest, v), u, split.squares))
-        gap = problem.gap_of(w, residual, max(on_support, outside), omega).gap
+        found = problem.gap_of(w, residual, max(on_support, outside), omega)
         iterations += 1
-        if gap < best:
-            best, best_v = gap, v
-        if best <= target or outside <= on_support:
+        if found.gap < best.gap:
+            best, best_v = found, v
+        if best.gap <= target or outside <= on_support:
             break
         if step % 4 == 3:
-            if best > 0.5 * before:
+            if best.gap > 0.5 * before:
                 break
-            before = best
+            before = best.gap
         v = anderson.step(v, u / view.weights, np.sqrt(view.weights))
     directions = np.zeros_like(w)
     directions[~support] = best_v
-    return Solution(w, primal, best, iterations, best <= target, directions)
+    return Solution(w, *best, iterations, best.gap <= target, directions)

@@ -20,13 +20,13 @@ import numpy as np
 
 from wordkit.models.anderson import Anderson
 from wordkit.models.trace_lasso_face import solve_face
-from wordkit.models.trace_lasso_problem import Problem, Solution
+from wordkit.models.trace_lasso_problem import Gap, Problem, Solution
 from wordkit.models.trace_norm import Array, Smoothed, singular_values, smoothed
 
 _FALL = 0.1  # mu is multiplied by this
 _CENTRED = 3.0  # times the bias of the smoothing: the gap at which mu falls
+_DEEPEST = 2  # faces of faces
 _LEAST = 1e-15  # mu, relative to the square of the greatest singular value: below is rounding
-_ON_FACE = 1e-14  # the same on a face, where nothing vanishes
 
 
 def first_guess(problem: Problem) -> Array:
@@ -48,16 +48,16 @@ def irls(
     w = first_guess(problem) if w is None else w
     started = time.perf_counter()
     mu = float(np.mean(singular_values(problem.P, w))) ** 2
-    best = Solution(w, np.inf, np.inf, 0, False)
+    best = Solution(w, np.inf, np.inf, np.inf, 0, False)
     record: list[tuple[float, float, float]] = []
     step = 0
     for step in range(1, max_iter + 1):
         view = smoothed(problem.P, w, mu)
         if step % check == 0 or step == max_iter:
-            primal, gap = problem.gap(w, view.polar(problem.P, w), float(view.singular.sum()))
-            record.append((time.perf_counter() - started, primal, gap))
-            if gap < best.gap:
-                best = Solution(w, primal, gap, step, gap <= tol * problem.zero_loss)
+            found = problem.gap(w, view.polar(problem.P, w), float(view.singular.sum()))
+            record.append((time.perf_counter() - started, found.primal, found.gap))
+            if found.gap < best.gap:
+                best = Solution(w, *found, step, found.gap <= tol * problem.zero_loss)
             if best.converged:
                 break
         w = problem.solve_weighted(problem.lam * view.weights)
@@ -80,40 +80,44 @@ def fast_irls(
     run = _CentralPath(problem, tol * problem.zero_loss, stop)
     if w is not None and run.finish_on_support(w, np.zeros_like(w) if dual is None else dual):
         return run.best._replace(iterations=run.steps, trace=run.record if trace else [])
-    run.follow(w, max_iter, faces=True)
+    run.follow(w, max_iter)
     return run.best._replace(iterations=run.steps, trace=run.record if trace else [])
 
 
-def _smooth(problem: Problem, w: Array, *, target: float, stop: Callable[[], None] | None) -> Solution:
-    """The solution where nothing vanishes: mu is next to nothing from the start."""
-    run = _CentralPath(problem, target, stop)
-    greatest = float(singular_values(problem.P, w)[-1])
-    run.follow(w, 60, faces=False, mu=_ON_FACE * greatest**2)
-    return run.best._replace(iterations=0)  # they cost next to nothing beside those of the whole problem
+def _on_support(
+    problem: Problem, w: Array, *, target: float, stop: Callable[[], None] | None, depth: int
+) -> Solution:
+    """The solution of a small problem that came up on the way; its steps cost next to nothing beside those of the whole."""
+    run = _CentralPath(problem, target, stop, depth)
+    run.follow(w if np.all(w != 0) else None, 100)
+    return run.best._replace(iterations=0)
 
 
 class _CentralPath:
     """State of a run: the best solution so far, and the last point where mu fell."""
 
-    def __init__(self, problem: Problem, target: float, stop: Callable[[], None] | None) -> None:
-        self.problem, self.target, self.stop = problem, target, stop
+    def __init__(
+        self, problem: Problem, target: float, stop: Callable[[], None] | None, depth: int = 0
+    ) -> None:
+        self.problem, self.target, self.stop, self.depth = problem, target, stop, depth
         self.started = time.perf_counter()
         zero = np.zeros(problem.X.shape[1])
-        self.best = Solution(zero, np.inf, np.inf, 0, False)
+        self.best = Solution(zero, np.inf, np.inf, np.inf, 0, False)
         self.record: list[tuple[float, float, float]] = []
         self.steps = 0
         self.anderson = Anderson()
         self.corner: tuple[float, Array] | None = None  # sqrt(mu) and w where mu fell last
+        self.shrunk: Array | None = None  # which coefficients shrank before that
 
     def finish_on_support(self, w: Array, dual: Array) -> bool:
         """Try the support of a similar problem's solution."""
         support = w != 0
         return 0 < support.sum() < len(self.problem.P) and self._try_face(support, w, dual)
 
-    def follow(self, w: Array | None, max_iter: int, *, faces: bool, mu: float | None = None) -> None:
+    def follow(self, w: Array | None, max_iter: int) -> None:
         """Steps at falling mu until the gap is reached, or max_iter steps are done."""
         problem = self.problem
-        w, mu = self._beginning(w, mu)
+        w, mu = self._beginning(w)
         for step in range(1, max_iter + 1):
             if self.stop is not None:
                 self.stop()
@@ -121,29 +125,28 @@ class _CentralPath:
             root = math.sqrt(mu)
             omega = float(view.singular.sum())
             bias = problem.lam * root * float(np.minimum(1.0, root / view.roots).sum())
-            primal, gap = problem.gap(w, view.polar(problem.P, w), omega)
-            self._consider(w, primal, gap, None)
+            found = problem.gap(w, view.polar(problem.P, w), omega)
+            self._consider(w, found, None)
             if self.best.converged:
                 return
             image = problem.solve_weighted(problem.lam * view.weights)
             following = self.anderson.step(w, image, np.sqrt(view.weights))
-            if gap < _CENTRED * bias or (step < 3 and self.corner is None):
+            if found.gap < _CENTRED * bias or (step < 3 and self.corner is None):
                 floor = _LEAST * float(view.roots[-1]) ** 2
                 lower = max(mu * self._fall(bias), floor)
                 if lower < mu:
-                    following = self._turn(following, root, math.sqrt(lower), faces and step > 3)
+                    following = self._turn(following, root, math.sqrt(lower), step > 3)
                     mu = lower
                 if self.best.converged:
                     return
             w = following
 
-    def _beginning(self, w: Array | None, mu: float | None) -> tuple[Array, float]:
+    def _beginning(self, w: Array | None) -> tuple[Array, float]:
         problem = self.problem
         if w is None:
             w = first_guess(problem)
         singular = singular_values(problem.P, w)
-        if mu is None:
-            mu = float(np.mean(singular)) ** 2
+        mu = float(np.mean(singular)) ** 2
         return w, max(mu, _LEAST * float(singular[-1]) ** 2, np.finfo(float).tiny)
 
     def _fall(self, bias: float) -> float:
@@ -162,23 +165,29 @@ class _CentralPath:
             shrinking = np.abs(w) < np.abs(before) * math.sqrt(root / above)
         if not shrinking.any():
             return w
-        if self._try_face(~shrinking, w, w / root):
-            return w
+        steady = self.shrunk is not None and np.array_equal(self.shrunk, shrinking)
+        self.shrunk = shrinking
+        if steady or (self.depth == 0 and 2 * np.count_nonzero(~shrinking) <= len(self.problem.P)):
+            if self._try_face(~shrinking, w, w / root):
+                return w
         self.anderson.forget()
         straight = w + (w - before) * ((lower - root) / (root - above))
         return np.where(shrinking, w * (lower / root), straight)
 
     def _try_face(self, support: Array, w: Array, v: Array) -> bool:
-        smooth = partial(_smooth, target=0.1 * self.target, stop=self.stop)
-        found = solve_face(self.problem, support, w, v, target=self.target, smooth=smooth)
+        if self.depth == _DEEPEST:
+            return False
+        within = self.target if self.depth else 0.1 * self.target
+        solve = partial(_on_support, target=within, stop=self.stop, depth=self.depth + 1)
+        found = solve_face(self.problem, support, w, v, target=self.target, solve=solve)
         if found is None:
             return False
         self.steps += found.iterations - 1
-        self._consider(found.w, found.objective, found.gap, found.dual)
+        self._consider(found.w, Gap(found.objective, found.gap, found.norm), found.dual)
         return self.best.converged
 
-    def _consider(self, w: Array, primal: float, gap: float, dual: Array | None) -> None:
+    def _consider(self, w: Array, found: Gap, dual: Array | None) -> None:
         self.steps += 1
-        if gap < self.best.gap:
-            self.best = Solution(w, primal, gap, self.steps, gap <= self.target, dual)
-        self.record.append((time.perf_counter() - self.started, primal, self.best.gap))
+        if found.gap < self.best.gap:
+            self.best = Solution(w, *found, self.steps, found.gap <= self.target, dual)
+        self.record.append((time.perf_counter() - self.started, found.primal, self.best.gap))

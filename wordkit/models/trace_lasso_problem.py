@@ -24,10 +24,14 @@ from wordkit.models.trace_norm import (
 
 
 class Gap(NamedTuple):
-    """``primal`` objective and ``gap``, its distance to a dual objective: never below the distance to the optimum."""
+    """``primal`` objective and ``gap``, its distance to a dual objective: never below the distance to the optimum.
+
+    ``norm``: operator norm of the matrix that proves it, above 1 by as much as the residual must be scaled.
+    """
 
     primal: float
     gap: float
+    norm: float
 
 
 @dataclass(frozen=True)
@@ -105,20 +109,20 @@ class Problem:
         short = self.y - min(max(best, -most), most) * residual
         primal = 0.5 * square + self.lam * omega
         dual = 0.5 * float(self.y @ self.y) - 0.5 * float(short @ short)
-        return Gap(primal + self.constant, primal - dual)
+        return Gap(primal + self.constant, primal - dual, norm)
 
     def _gap_without_penalty(self, w: Array, residual: Array) -> Gap:
         """Least squares: the distance to the exact minimum."""
         least = scipy.linalg.lstsq(self.X, self.y, check_finite=False)[0]
         rest = self.y - self.X @ least
         primal = 0.5 * float(residual @ residual)
-        return Gap(primal + self.constant, primal - 0.5 * float(rest @ rest))
+        return Gap(primal + self.constant, primal - 0.5 * float(rest @ rest), np.inf)
 
 
 class Solution(NamedTuple):
     """What a solver returns.
 
-    ``w``: (p,); ``objective`` and ``gap`` in the problem's scale; ``iterations``; ``converged``: the gap is below the
+    ``w``: (p,); ``objective``, ``gap`` and ``norm`` as in :class:`Gap`; ``iterations``; ``converged``: the gap is below the
     tolerance; ``dual``: (p,) directions of the coefficients that vanished, for a warm start; ``trace``: a pair
     (seconds, objective, gap) a check, where it was asked for.
     """
@@ -126,6 +130,7 @@ class Solution(NamedTuple):
     w: Array
     objective: float
     gap: float
+    norm: float
     iterations: int
     converged: bool
     dual: Array | None = None

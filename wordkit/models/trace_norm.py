@@ -41,8 +41,13 @@ def operator_norm(M: Array) -> float:
     last = len(gram) - 1
     if last < 0:
         return 0.0
-    top = scipy.linalg.eigh(gram, eigvals_only=True, subset_by_index=[last, last], check_finite=False)
-    return math.sqrt(max(float(top[0]), 0.0))
+    if not np.isfinite(gram).all():
+        return math.inf
+    try:
+        top = scipy.linalg.eigh(gram, eigvals_only=True, subset_by_index=[last, last], check_finite=False)[0]
+    except np.linalg.LinAlgError:  # the search for one eigenvalue fails now and then where all are found
+        top = np.linalg.eigvalsh(gram)[-1]
+    return math.sqrt(max(float(top), 0.0))
 
 
 def column_products(A: Array, B: Array) -> Array:
