@@ -9,22 +9,32 @@ _HOMES = {
     "BagOfWords": "bag_of_words",
     "BrownClustering": "brown",
     "HiddenMarkovTree": "hmtm",
+    "PairwiseElasticNet": "trace_lasso",
     "RPAClassifier": "rpa",
     "TextClassifier": "text_classifier",
     "TreeCorpus": "tree_corpus",
     "read_corpus": "tree_corpus",
     "TreeModel": "tree_model",
+    "TraceLasso": "trace_lasso",
+    "TraceLassoCV": "trace_lasso_path",
+    "trace_lasso_path": "trace_lasso_path",
+    "trace_norm_penalty": "trace_norm",
 }
 
 __all__ = [
     "BagOfWords",
     "BrownClustering",
     "HiddenMarkovTree",
+    "PairwiseElasticNet",
     "RPAClassifier",
     "TextClassifier",
+    "TraceLasso",
+    "TraceLassoCV",
     "TreeCorpus",
     "TreeModel",
     "read_corpus",
+    "trace_lasso_path",
+    "trace_norm_penalty",
 ]
 
 

@@ -43,7 +43,12 @@ class SquaredLoss:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.squares, self.P, self.lam, self.zero_loss = problem.squares, problem.P, problem.lam, problem.zero_loss
+        self.squares, self.P, self.lam, self.zero_loss = (
+            problem.squares,
+            problem.P,
+            problem.lam,
+            problem.zero_loss,
+        )
         self._scale = 1.0 / np.sqrt(self.squares)
         A = problem.X * self._scale
         values, vectors = np.linalg.eigh(A @ A.T)

@@ -113,7 +113,16 @@ def _restricted(problem: Problem, split: _Split) -> Problem:
 
 
 def _certified(
-    problem: Problem, split: _Split, w: Array, u: Array, v: Array, residual: Array, on_support: float, *, target: float, iterations: int
+    problem: Problem,
+    split: _Split,
+    w: Array,
+    u: Array,
+    v: Array,
+    residual: Array,
+    on_support: float,
+    *,
+    target: float,
+    iterations: int,
 ) -> Solution:
     """Look for the columns of M outside the support, as long as that goes well; ``on_support`` is the norm of those on it."""
     support, rest = split.support, split.rest

@@ -21,7 +21,7 @@ import numpy as np
 from wordkit.models.anderson import Anderson
 from wordkit.models.trace_lasso_face import solve_face
 from wordkit.models.trace_lasso_problem import Gap, Problem, Solution
-from wordkit.models.trace_norm import Array, Smoothed, singular_values, smoothed
+from wordkit.models.trace_norm import Array, singular_values, smoothed
 
 _FALL = 0.1  # mu is multiplied by this
 _CENTRED = 3.0  # times the bias of the smoothing: the gap at which mu falls

@@ -11,7 +11,14 @@ import scipy.linalg
 from scipy.special import expit, xlogy
 
 from wordkit.models.trace_lasso_problem import Gap
-from wordkit.models.trace_norm import Array, column_products, feasible, operator_norm, row_factor, singular_values
+from wordkit.models.trace_norm import (
+    Array,
+    column_products,
+    feasible,
+    operator_norm,
+    row_factor,
+    singular_values,
+)
 
 _NEWTON = 50
 
@@ -23,7 +30,9 @@ class LogisticLoss:
         X: (n, p). y: -1 or 1 (n,), both there. P: (k, p), no column zero; X itself for None.
     """
 
-    def __init__(self, X: Array, y: Array, lam: float, P: Array | None = None, *, fit_intercept: bool) -> None:
+    def __init__(
+        self, X: Array, y: Array, lam: float, P: Array | None = None, *, fit_intercept: bool
+    ) -> None:
         self.X, self.y, self.lam, self.fit_intercept = X, y, lam, fit_intercept
         self.P = row_factor(X if P is None else P)
         self.squares = column_products(self.P, self.P)
@@ -72,13 +81,17 @@ class LogisticLoss:
             if decrease <= 1e-13 * (1 + abs(now)):
                 break
             size = 1.0
-            while (following := value(w - size * dw, c - size * dc)) > now - 1e-4 * size * decrease and size > 1e-8:
+            while (
+                following := value(w - size * dw, c - size * dc)
+            ) > now - 1e-4 * size * decrease and size > 1e-8:
                 size *= 0.5
             w, c, now = w - size * dw, c - size * dc, following
         self._w, self.intercept = w, c
         return w
 
-    def _direction(self, gradient: Array, sum_slope: float, curvature: Array, ridge: Array) -> tuple[Array, float]:
+    def _direction(
+        self, gradient: Array, sum_slope: float, curvature: Array, ridge: Array
+    ) -> tuple[Array, float]:
         """Newton direction in w and c: (X^T C X + Diag(ridge)) and the intercept's row, by elimination of w."""
         right = np.column_stack([gradient, self.X.T @ curvature]) if self.fit_intercept else gradient[:, None]
         solved = self._solve(right, curvature, ridge)

@@ -95,8 +95,6 @@ class Problem:
     def gap(self, w: Array, M: Array, omega: float | None = None) -> Gap:
         """Certified gap of w with the help of M (k, p), any matrix whose diag(P^T M) is close to X^T(y - Xw)/lam."""
         residual = self.y - self.X @ w
-        if self.lam == 0:
-            return self._gap_without_penalty(w, residual)
         u = self.X.T @ residual / self.lam
         norm = operator_norm(feasible(self.P, M, u, self.squares))
         return self.gap_of(w, residual, norm, self.penalty(w) if omega is None else omega)
@@ -110,13 +108,6 @@ class Problem:
         primal = 0.5 * square + self.lam * omega
         dual = 0.5 * float(self.y @ self.y) - 0.5 * float(short @ short)
         return Gap(primal + self.constant, primal - dual, norm)
-
-    def _gap_without_penalty(self, w: Array, residual: Array) -> Gap:
-        """Least squares: the distance to the exact minimum."""
-        least = scipy.linalg.lstsq(self.X, self.y, check_finite=False)[0]
-        rest = self.y - self.X @ least
-        primal = 0.5 * float(residual @ residual)
-        return Gap(primal + self.constant, primal - 0.5 * float(rest @ rest), np.inf)
 
 
 class Solution(NamedTuple):

@@ -43,7 +43,9 @@ def subgradient(
         objective = problem.objective(w, omega)
         if step % check == 0 or step == max_iter:
             found = problem.gap(w, polar, omega)
-            record.append((time.perf_counter() - started, min(objective, best.objective), min(found.gap, best.gap)))
+            record.append(
+                (time.perf_counter() - started, min(objective, best.objective), min(found.gap, best.gap))
+            )
             if found.gap < best.gap:
                 best = Solution(w, *found, step, found.gap <= tol * problem.zero_loss)
             if best.converged:
