@@ -16,8 +16,8 @@ _HOMES = {
     "read_corpus": "tree_corpus",
     "TreeModel": "tree_model",
     "TraceLasso": "trace_lasso",
-    "TraceLassoCV": "trace_lasso_path",
-    "trace_lasso_path": "trace_lasso_path",
+    "TraceLassoCV": "regression_path",
+    "trace_lasso_path": "regression_path",
     "trace_norm_penalty": "trace_norm",
 }
 

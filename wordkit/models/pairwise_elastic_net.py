@@ -1,7 +1,7 @@
 """The pairwise elastic net (Lorbert et al. 2010; Grave 2014, section 6.4.5): 1/(2n) ||y - Xw||^2 + lam |w|^T P |w|.
 
-P = I + (1 - theta)(1 1^T - X^T X) with the smallest theta >= 0 that makes it positive semi-definite: 1 - theta = min(1, -1 / kappa),
-kappa the least eigenvalue of 1 1^T - X^T X. With w = a - b, a, b >= 0, it is a smooth problem with bounds.
+P = I + (1 - theta)(1 1^T - X^T X) with the smallest theta >= 0 that makes it positive semi-definite: 1 - theta is the least of 1 and
+-1 / kappa, kappa the (negative) least eigenvalue of 1 1^T - X^T X. With w = a - b, a, b >= 0, it is a smooth problem with bounds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def pairwise_matrix(X: Array) -> tuple[Array, float]:
     """P (p, p) and theta, for X with columns of unit length."""
     p = X.shape[1]
     spread = 1.0 - X.T @ X
-    least = float(np.linalg.eigvalsh(spread)[0])
+    least = float(np.linalg.eigvalsh(spread)[0]) if p else 0.0
     share = 1.0 if least >= -1.0 else -1.0 / least
     # Products of unit columns are at most 1 but for rounding, and P must have no negative element.
     return np.eye(p) + share * np.maximum(spread, 0.0), 1.0 - share
@@ -56,7 +56,7 @@ def pairwise_elastic_net(
     X: Array, y: Array, lam: float, P: Array, *, zero_loss: float, tol: float = 1e-6, max_iter: int = 20_000,
     w: Array | None = None, stop: Callable[[], None] | None = None,
 ) -> Solution:  # fmt: skip
-    """Minimize 1/2 ||y - Xw||^2 + lam |w|^T P |w| to a gap of ``tol`` times ``zero_loss``; all in the scale n times the estimators'."""
+    """Minimize 1/2 ||y - Xw||^2 + lam |w|^T P |w| to a gap of ``tol`` times ``zero_loss``; all is n times the estimators' scale."""
     p = X.shape[1]
     start = np.zeros(2 * p)
     if w is not None:

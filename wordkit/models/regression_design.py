@@ -1,8 +1,8 @@
 """Data of a linear regression as its solvers take them: checked, centred, with columns of unit length; and the way back.
 
-The intercept is taken out by centring, columns are divided by their Euclidean length, constant ones (zero after centring) are left out
-and keep the coefficient 0. A sparse matrix with more rows than columns is never made dense nor centred: its Gram matrix is, and a factor of
-that stands for the rows.
+The intercept is taken out by centring, columns are divided by their Euclidean length, constant ones (zero after centring) are left
+out and keep the coefficient 0. A sparse matrix with more rows than columns is never made dense nor centred: its Gram matrix is, and a
+factor of that stands for the rows.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def prepare(
     """Centre and scale checked data.
 
     Args:
-        X: (n, p), from :func:`checked_matrix`. y: (n,); not centred where ``keep_rows`` says that rows must stay rows (logistic loss).
+        X: (n, p), from :func:`checked_matrix`.
+        y: (n,); not centred with ``keep_rows``, which says that rows must stay rows (logistic loss).
     """
     n = X.shape[0]
     if scipy.sparse.issparse(X) and X.shape[0] > X.shape[1] and not keep_rows:

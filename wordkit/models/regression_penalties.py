@@ -27,6 +27,8 @@ SOLVERS = ("irls", "irls-plain", "admm", "subgradient")
 LOSSES = ("squared", "logistic")
 GROUP_WEIGHTS = ("none", "sqrt")
 TRACE_NORM = ("trace", "group")
+ZEROING = (*TRACE_NORM, "lasso", "elastic-net")  # those whose solution is zero at some lambda
+_SHARE = 0.1
 _FAR = 1e3  # ridge and its like never give w = 0: their paths start at this multiple of the Lasso's
 
 Stop = Callable[[], None]
@@ -67,6 +69,7 @@ class Regression:
         self.P = None if P is None else row_factor(P[:, design.kept])
         self.n = design.n
         self._start: Solution | None = None
+        self._bracket: tuple[float, float] | None = None
         if self.P is not None and not np.einsum("ij,ij->j", self.P, self.P).all():
             raise ValueError("the penalty matrix has a zero column: its coefficient would not be penalized")
         if settings.loss == "logistic":
@@ -99,15 +102,22 @@ class Regression:
         logistic = settings.loss == "logistic"
         u = self.logistic.correlations() if logistic else design.X.T @ design.y
         if settings.penalty in TRACE_NORM:
-            P = self.logistic.P if logistic else self.problem.P
-            bracket = dual_norm(P, u, tol=tol)
-            return bracket.low / self.n, bracket.high / self.n
+            if self._bracket is None or self._bracket[1] - self._bracket[0] > tol * self._bracket[1]:
+                bracket = dual_norm(self.logistic.P if logistic else self.problem.P, u, tol=tol)
+                self._bracket = bracket.low / self.n, bracket.high / self.n
+            return self._bracket
         most = float(np.abs(u).max()) / self.n
         if settings.penalty == "elastic-net":
             most /= settings.l1_ratio
-        elif settings.penalty != "lasso":
+        elif settings.penalty not in ZEROING:
             most *= _FAR
         return most, most
+
+    def default(self) -> float:
+        """A lambda to begin with: a tenth of the least one that gives zero, or a tenth of the loss's curvature."""
+        if self.settings.penalty in ZEROING:
+            return _SHARE * self.largest()[1]
+        return _SHARE * float(np.mean(self.design.X**2)) if self.design.X.size else 0.0
 
     def solve(self, lam: float, stop: Stop | None = None) -> Solution:
         """The solution in scaled columns, objective and gap in the estimators' scale; starts from the last one."""
@@ -134,7 +144,10 @@ class Regression:
     def _trace_norm(self, lam: float, stop: Stop | None) -> Solution:
         settings = self.settings
         start = None if self._start is None else self._start.w
-        limit = {} if settings.max_iter is None else {"max_iter": settings.max_iter}
+        if self._bracket is not None and lam >= self.n * self._bracket[1]:
+            size = self.design.X.shape[1]
+            return Solution(np.zeros(size), self.n * self.zero_loss, 0.0, 1.0, 0, True)
+        limit: dict[str, Any] = {} if settings.max_iter is None else {"max_iter": settings.max_iter}
         if settings.loss == "logistic":
             self.logistic.lam = lam
             return admm(self.logistic, tol=settings.tol, w=start, stop=stop, **limit)

@@ -1,8 +1,9 @@
 """Linear and logistic regression with the trace Lasso and the penalties it is compared with, as estimators.
 
-Grave, Obozinski and Bach, "Trace Lasso: a trace norm regularization for correlated designs", NIPS 2011; chapters 6 and 7 of Grave's
-thesis. min 1/(2n) ||y - Xw - c||^2 + lam ||X Diag(w)||_*: close to the Lasso where columns are uncorrelated, close to ridge where they
-are equal, with one minimum always. Solvers are in ``trace_lasso_irls`` and its neighbours; every one stops on a certified duality gap.
+Grave, Obozinski and Bach, "Trace Lasso: a trace norm regularization for correlated designs", NIPS 2011; chapters 6 and 7 of
+Grave's thesis. min 1/(2n) ||y - Xw - c||^2 + lam ||X Diag(w)||_*: close to the Lasso where columns are uncorrelated, close to ridge
+where they are equal, with one minimum always. Solvers are in ``trace_lasso_irls`` and its neighbours; every one stops on a
+certified duality gap.
 """
 
 from __future__ import annotations
@@ -33,10 +34,9 @@ from wordkit.models.trace_lasso_problem import Solution
 from wordkit.models.trace_norm import trace_norm_penalty
 from wordkit.monitor import Monitor
 
-__all__ = ["PairwiseElasticNet", "TraceLasso", "TraceLassoCV", "trace_lasso_path", "trace_norm_penalty"]
+__all__ = ["PairwiseElasticNet", "TraceLasso", "trace_norm_penalty"]
 
 SUPPORT = 1e-6  # a coefficient is selected above this share of the greatest
-DEFAULT_SHARE = 0.1  # of the largest useful lambda, where none is given
 _RANK = 1e-6  # singular values of the selected columns above this share of the greatest count
 
 
@@ -44,8 +44,9 @@ class RegressionEstimator(Estimator):
     """What the estimators share: data to a :class:`Regression`, a solution to coefficients, prediction, state.
 
     Attributes:
-        coef_: float64 (p,), on the original scale. intercept_: float. lam_: the lambda in force; lam_max_: the least one known to
-        give zero. objective_, gap_: certified distance to the optimum, both in the scale of the problem above. n_iter_, converged_.
+        coef_: float64 (p,), on the original scale. intercept_: float. lam_: the lambda in force; lam_max_: the least one known
+        to give zero. objective_, gap_: certified distance to the optimum, both in the scale of the problem above.
+        n_iter_, converged_.
         support_: column numbers of the selected coefficients. rank_: rank of those columns, centred.
     """
 
@@ -162,10 +163,14 @@ class RegressionEstimator(Estimator):
         scores = self.scores(X)
         return scores if self.loss == "squared" else self.classes_[(scores > 0).astype(int)]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the two classes (n, 2), logistic loss only."""
+    @property
+    def predict_proba(self) -> Callable[[Any], np.ndarray]:
+        """Probabilities of the two classes (n, 2) for X; there with logistic loss only."""
         if self.loss != "logistic":
             raise AttributeError("predict_proba is for loss 'logistic'")
+        return self._probabilities
+
+    def _probabilities(self, X: Any) -> np.ndarray:
         second = expit(self.scores(X))
         return np.column_stack([1 - second, second])
 
@@ -214,10 +219,13 @@ class TraceLasso(RegressionEstimator):
     """Regression with the trace Lasso, or another of PENALTIES, at one lambda.
 
     Args:
-        lam: multiplies the penalty beside 1/(2n) ||y - Xw||^2; None takes a tenth of the least one that gives zero.
-        penalty: ``trace``, ``group`` (sum of the groups' l2 norms), ``lasso``, ``elastic-net`` (lam l1_ratio ||w||_1 + lam (1 - l1_ratio)/2
-            ||w||^2), ``ridge`` (lam/2 ||w||^2), ``pairwise-elastic-net`` (lam |w|^T P |w|). The middle three need scikit-learn.
-        solver: of the trace and group penalties: ``irls`` (the fast one), ``irls-plain`` (as in the thesis), ``admm``, ``subgradient``.
+        lam: multiplies the penalty beside 1/(2n) ||y - Xw||^2; None takes a tenth of the least one that gives zero (for ridge and
+            the pairwise elastic net, a tenth of the loss's mean curvature).
+        penalty: ``trace``, ``group`` (sum of the groups' l2 norms), ``lasso``, ``elastic-net`` (lam l1_ratio ||w||_1 +
+            lam (1 - l1_ratio)/2 ||w||^2), ``ridge`` (lam/2 ||w||^2), ``pairwise-elastic-net`` (lam |w|^T P |w|). Lasso, elastic net
+            and ridge need scikit-learn.
+        solver: of the trace and group penalties: ``irls`` (the fast one), ``irls-plain`` (as in the thesis), ``admm``,
+            ``subgradient``.
         loss: ``squared``, or ``logistic`` (trace and group; always by ADMM; y has two classes).
         groups: one name a column. group_weights: ``sqrt`` weighs a group by the square root of its size.
         penalty_matrix: P (k, p) of the penalty ||P Diag(w)||_* in place of X, acting on the scaled columns' coefficients.
@@ -245,8 +253,8 @@ class TraceLasso(RegressionEstimator):
         """
         matrix, target = self._data(X, y)
         regression = self._regression(matrix, target)
-        self.lam_min_zero_, self.lam_max_ = regression.largest()
-        lam = DEFAULT_SHARE * self.lam_max_ if self.lam is None else float(self.lam)
+        self.lam_max_ = regression.largest()[1]
+        lam = regression.default() if self.lam is None else float(self.lam)
         self._adopt(regression, regression.solve(lam, stopper(monitor)), lam)
         return self
 
@@ -281,7 +289,7 @@ class TraceLasso(RegressionEstimator):
 
 
 class PairwiseElasticNet(TraceLasso):
-    """The pairwise elastic net (Lorbert et al. 2010) by itself: 1/(2n) ||y - Xw||^2 + lam |w|^T P |w|; ``theta_`` is that of its P."""
+    """The pairwise elastic net (Lorbert et al. 2010) by itself: 1/(2n) ||y - Xw||^2 + lam |w|^T P |w|; ``theta_`` is P's."""
 
     def __init__(
         self,
@@ -332,12 +340,3 @@ def stopper(monitor: Monitor | None) -> Callable[[], None] | None:
             raise Interrupted("interrupted")
 
     return stop
-
-
-def __getattr__(name: str) -> Any:
-    """The path and its cross-validation, which build on this module."""
-    if name in ("TraceLassoCV", "trace_lasso_path"):
-        from wordkit.models import trace_lasso_path as module
-
-        return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

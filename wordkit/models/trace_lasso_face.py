@@ -1,9 +1,9 @@
 """Exact zeros: the trace Lasso on the coefficients that do not vanish, and the proof that the others do.
 
 Where few coefficients are left, P_S Diag(w_S) has full column rank and the penalty is smooth: a small problem gives w_S to high
-accuracy. The rest is zero at the optimum if some M with operator norm at most 1 has diag(P^T M) = u = X^T r / lam, M = U V^T on S.
-Its other columns lie in the complement of U, and are looked for as the polar factor of the projected columns times v, with the
-scale-free map v <- u / diag(P^T (P Diag(v)^2 P^T + I)^-1/2 P). That is where IRLS goes as mu -> 0, without its small numbers.
+accuracy. The rest is zero at the optimum if some M with operator norm at most 1 has diag(P^T M) = u = X^T r / lam, with M = U V^T
+on S. Its other columns lie in the complement of U, and are looked for as the polar factor of the projected columns times v, with
+the scale-free map v <- u / diag(P^T (P Diag(v)^2 P^T + I)^-1/2 P). That is where IRLS goes as mu -> 0, without its small numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from wordkit.models.trace_lasso_problem import Gap, Problem, Solution, cut_rows
 from wordkit.models.trace_norm import (
     Array,
     column_products,
-    feasible,
     operator_norm,
     singular_values,
     smoothed,
@@ -124,7 +123,7 @@ def _certified(
     target: float,
     iterations: int,
 ) -> Solution:
-    """Look for the columns of M outside the support, as long as that goes well; ``on_support`` is the norm of those on it."""
+    """Look for M's columns outside the support, as long as that goes well; ``on_support`` is the norm of those on it."""
     support, rest = split.support, split.rest
     omega = float(singular_values(split.own, w[support]).sum())
     anderson = Anderson(6)
@@ -132,7 +131,7 @@ def _certified(
     best, best_v, before = Gap(np.inf, np.inf, np.inf), v, np.inf
     for step in range(_STEPS):
         view = smoothed(rest, v, 1.0)
-        outside = operator_norm(feasible(rest, view.polar(rest, v), u, split.squares))
+        outside = operator_norm(view.feasible(u, split.squares))
         found = problem.gap_of(w, residual, max(on_support, outside), omega)
         iterations += 1
         if found.gap < best.gap:

@@ -21,10 +21,18 @@ import numpy as np
 from wordkit.models.anderson import Anderson
 from wordkit.models.trace_lasso_face import solve_face
 from wordkit.models.trace_lasso_problem import Gap, Problem, Solution
-from wordkit.models.trace_norm import Array, singular_values, smoothed
+from wordkit.models.trace_norm import (
+    Array,
+    Smoothed,
+    norm_from_below,
+    operator_norm,
+    singular_values,
+    smoothed,
+)
 
 _FALL = 0.1  # mu is multiplied by this
 _CENTRED = 3.0  # times the bias of the smoothing: the gap at which mu falls
+_NEAR = 10.0  # times the target: the bias that a warm start begins with
 _DEEPEST = 2  # faces of faces
 _LEAST = 1e-15  # mu, relative to the square of the greatest singular value: below is rounding
 
@@ -39,7 +47,7 @@ def first_guess(problem: Problem) -> Array:
 
 def irls(
     problem: Problem, *, tol: float = 1e-6, max_iter: int = 1000, w: Array | None = None, shrink: float = 0.9,
-    check: int = 5, trace: bool = False,
+    check: int = 5, trace: bool = False, stop: Callable[[], None] | None = None,
 ) -> Solution:  # fmt: skip
     """The thesis's algorithm: mu falls by ``shrink`` a step, to ten times the rounding of the singular values.
 
@@ -52,9 +60,11 @@ def irls(
     record: list[tuple[float, float, float]] = []
     step = 0
     for step in range(1, max_iter + 1):
+        if stop is not None:
+            stop()
         view = smoothed(problem.P, w, mu)
         if step % check == 0 or step == max_iter:
-            found = problem.gap(w, view.polar(problem.P, w), float(view.singular.sum()))
+            found = problem.gap(w, view.polar(), float(view.singular.sum()))
             record.append((time.perf_counter() - started, found.primal, found.gap))
             if found.gap < best.gap:
                 best = Solution(w, *found, step, found.gap <= tol * problem.zero_loss)
@@ -106,6 +116,7 @@ class _CentralPath:
         self.record: list[tuple[float, float, float]] = []
         self.steps = 0
         self.anderson = Anderson()
+        self.top = np.ones(len(zero))  # near the right singular vector of the last certificate
         self.corner: tuple[float, Array] | None = None  # sqrt(mu) and w where mu fell last
         self.shrunk: Array | None = None  # which coefficients shrank before that
 
@@ -125,7 +136,8 @@ class _CentralPath:
             root = math.sqrt(mu)
             omega = float(view.singular.sum())
             bias = problem.lam * root * float(np.minimum(1.0, root / view.roots).sum())
-            found = problem.gap(w, view.polar(problem.P, w), omega)
+            enough = np.inf if step == max_iter else max(_CENTRED * bias, self.target)
+            found = self._gap(view, omega, enough)
             self._consider(w, found, None)
             if self.best.converged:
                 return
@@ -141,13 +153,29 @@ class _CentralPath:
                     return
             w = following
 
-    def _beginning(self, w: Array | None) -> tuple[Array, float]:
+    def _gap(self, view: Smoothed, omega: float, enough: float) -> Gap:
+        """The certified gap; infinite where a cheap lower bound of it is above ``enough`` already."""
         problem = self.problem
-        if w is None:
+        residual = problem.y - problem.X @ view.w
+        u = problem.X.T @ residual / problem.lam
+        M = view.feasible(u, problem.squares)
+        below, self.top = norm_from_below(M, self.top)
+        least = problem.gap_of(view.w, residual, below, omega)
+        if least.gap > enough:
+            return Gap(least.primal, np.inf, np.inf)
+        return problem.gap_of(view.w, residual, operator_norm(M), omega)
+
+    def _beginning(self, w: Array | None) -> tuple[Array, float]:
+        """Where to start, and mu: of the size of the singular values, or for a start that is near of what the target will need."""
+        problem = self.problem
+        near = w is not None and bool(np.any(w))
+        if w is None or not np.any(w):
             w = first_guess(problem)
         singular = singular_values(problem.P, w)
-        mu = float(np.mean(singular)) ** 2
-        return w, max(mu, _LEAST * float(singular[-1]) ** 2, np.finfo(float).tiny)
+        root = float(np.mean(singular))
+        if near:
+            root = min(root, _NEAR * self.target / (problem.lam * len(singular)))
+        return w, max(root**2, _LEAST * float(singular[-1]) ** 2, np.finfo(float).tiny)
 
     def _fall(self, bias: float) -> float:
         """By how much mu falls: not far below what the target needs."""
@@ -167,9 +195,9 @@ class _CentralPath:
             return w
         steady = self.shrunk is not None and np.array_equal(self.shrunk, shrinking)
         self.shrunk = shrinking
-        if steady or (self.depth == 0 and 2 * np.count_nonzero(~shrinking) <= len(self.problem.P)):
-            if self._try_face(~shrinking, w, w / root):
-                return w
+        small = self.depth == 0 and 2 * np.count_nonzero(~shrinking) <= len(self.problem.P)
+        if (steady or small) and self._try_face(~shrinking, w, w / root):
+            return w
         self.anderson.forget()
         straight = w + (w - before) * ((lower - root) / (root - above))
         return np.where(shrinking, w * (lower / root), straight)

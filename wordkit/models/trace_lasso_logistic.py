@@ -1,7 +1,7 @@
 """Logistic loss with the trace Lasso penalty: sum log(1 + exp(-y_i (x_i.w + c))) + lam ||P Diag(w)||_*, by ADMM.
 
-Targets are -1 and 1; the intercept c is not penalized. The dual problem maximizes the entropy sum h(a_i), 0 <= a_i <= 1, such that
-Omega*(X^T (y a)) <= lam and, with an intercept, sum y_i a_i = 0; its point comes from the gradient at w.
+Targets are -1 and 1; the intercept c is not penalized. The dual problem maximizes the entropy sum h(a_i), 0 <= a_i <= 1, such
+that Omega*(X^T (y a)) <= lam and, with an intercept, sum y_i a_i = 0; its point comes from the gradient at w.
 """
 
 from __future__ import annotations

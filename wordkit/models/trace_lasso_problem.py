@@ -125,7 +125,7 @@ class Solution(NamedTuple):
     iterations: int
     converged: bool
     dual: Array | None = None
-    trace: list[Any] = []
+    trace: tuple[Any, ...] | list[Any] = ()
 
 
 def cut_rows(X: Array, y: Array) -> tuple[Array, Array, float]:
@@ -133,7 +133,7 @@ def cut_rows(X: Array, y: Array) -> tuple[Array, Array, float]:
     n, p = X.shape
     if n <= p:
         return X, y, 0.0
-    both = np.linalg.qr(np.column_stack([X, y]), mode="r")
+    both: Array = np.linalg.qr(np.column_stack([X, y]), mode="r")
     return both[:p, :p], both[:p, p], 0.5 * float(both[p, p] ** 2)
 
 

@@ -1,8 +1,8 @@
 """The trace Lasso penalty Omega(w) = ||P Diag(w)||_*, and what certifies a solution: its dual norm and the duality gap.
 
 Grave, "A Markovian approach to distributional semantics with application to semantic compositionality", thesis 2014, chapter 7.
-P is (k, p) with k <= p after :func:`row_factor`; w, u are (p,). The dual norm has no closed form, but it is the least operator norm
-of a matrix with a given diagonal, Omega*(u) = min ||M||_op with diag(P^T M) = u: any such M bounds it from above, and
+P is (k, p) with k <= p after :func:`row_factor`; w, u are (p,). The dual norm has no closed form, but it is the least operator
+norm of a matrix with a given diagonal, Omega*(u) = min ||M||_op with diag(P^T M) = u: any such M bounds it from above, and
 u.w / Omega(w) bounds it from below for any w. Columns of P that are zero must have been left out.
 """
 
@@ -61,20 +61,30 @@ def feasible(P: Array, M: Array, u: Array, squares: Array) -> Array:
 
 
 class Smoothed(NamedTuple):
-    """P Diag(w) seen through S = (P Diag(w)^2 P^T + mu I)^1/2.
+    """P Diag(w) seen through S = (P Diag(w)^2 P^T + mu I)^1/2, whose eigenvectors are V and eigenvalues ``roots`` (k,).
 
-    ``vectors``: eigenvectors of S (k, k); ``roots``: its eigenvalues; ``singular``: those for mu = 0; ``weights``:
+    ``w``: (p,). ``vectors``: V (k, k). ``turned``: S^-1/2 V^T P (k, p). ``singular``: eigenvalues for mu = 0 (k,). ``weights``:
     D = diag(P^T S^-1 P), so that w * D is the gradient of tr S.
     """
 
+    w: Array
     vectors: Array
     roots: Array
     singular: Array
+    turned: Array
     weights: Array
 
-    def polar(self, P: Array, w: Array) -> Array:
+    def polar(self) -> Array:
         """S^-1 P Diag(w): operator norm below 1, and diag(P^T .) = w * D."""
-        return (self.vectors / self.roots) @ (self.vectors.T @ (P * w))
+        return (self.vectors / np.sqrt(self.roots)) @ (self.turned * self.w)
+
+    def feasible(self, u: Array, squares: Array) -> Array:
+        """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to the polar factor along the columns of P; M's norm is its."""
+        root = np.sqrt(self.roots)[:, None]
+        M = self.w / root
+        M += ((u - self.w * self.weights) / squares) * root
+        M *= self.turned
+        return M
 
 
 def smoothed(P: Array, w: Array, mu: float) -> Smoothed:
@@ -83,7 +93,19 @@ def smoothed(P: Array, w: Array, mu: float) -> Smoothed:
     values = np.maximum(values, 0.0)
     roots = np.sqrt(values + mu)
     turned = (vectors / np.sqrt(roots)).T @ P
-    return Smoothed(vectors, roots, np.sqrt(values), column_products(turned, turned))
+    return Smoothed(w, vectors, roots, np.sqrt(values), turned, column_products(turned, turned))
+
+
+def norm_from_below(M: Array, start: Array, steps: int = 6) -> tuple[float, Array]:
+    """A lower bound of the operator norm of M (k, p) by power iteration from ``start`` (p,), and where that came to."""
+    norm = 0.0
+    for _ in range(steps):
+        image = M.T @ (M @ start)
+        length = float(np.linalg.norm(image))
+        if not 0 < length < np.inf:
+            return norm, start
+        norm, start = math.sqrt(length / max(float(np.linalg.norm(start)), np.finfo(float).tiny)), image / length
+    return float(np.linalg.norm(M @ start)), start
 
 
 class DualNorm(NamedTuple):
@@ -98,7 +120,8 @@ def dual_norm(P: Array, u: Array, *, tol: float = 1e-3, iterations: int = 200) -
     """Bracket Omega*(u) = max u.w / Omega(w) to a relative width of ``tol``.
 
     Starts from max |u_i| / ||p_i|| and the operator norm of P Diag(u_i / ||p_i||^2), then follows the fixed points of
-    w = u / diag(P^T (P Diag(w)^2 P^T + mu)^-1/2 P) as mu falls: their polar factors become optimal in the one bound, and w in the other.
+    w = u / diag(P^T (P Diag(w)^2 P^T + mu)^-1/2 P) as mu falls: their polar factors become optimal in the one bound, and w in the
+    other.
     """
     squares = column_products(P, P)
     if not len(u) or not np.any(u):
@@ -118,7 +141,7 @@ def dual_norm(P: Array, u: Array, *, tol: float = 1e-3, iterations: int = 200) -
             low, direction = value, w
         # The polar factor has diag(P^T M) = w D in the direction of u only in the limit; it is scaled, then mended.
         scale = float(u @ (w * view.weights)) / float(np.sum((w * view.weights) ** 2))
-        high = min(high, operator_norm(feasible(P, scale * view.polar(P, w), u, squares)))
+        high = min(high, operator_norm(feasible(P, scale * view.polar(), u, squares)))
         w = u / view.weights
         mu = max(0.7 * mu, 1e-10)
     return DualNorm(min(low, high), high, direction)

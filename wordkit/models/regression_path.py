@@ -61,10 +61,11 @@ def path_of(regression: Regression, lams: np.ndarray, monitor: Monitor | None = 
         intercepts.append(intercept)
         if monitor is not None:
             monitor.advance(1)
-    return RegressionPath(
-        np.asarray(lams), np.array(coefficients), np.array(intercepts), np.array([s.objective for s in solutions]),
-        np.array([s.gap for s in solutions]), np.array([s.iterations for s in solutions]), np.array([s.converged for s in solutions]),
-    )  # fmt: skip
+    numbers = (
+        np.array([getattr(s, name) for s in solutions])
+        for name in ("objective", "gap", "iterations", "converged")
+    )
+    return RegressionPath(np.asarray(lams), np.array(coefficients), np.array(intercepts), *numbers)
 
 
 def trace_lasso_path(
@@ -106,13 +107,13 @@ class TraceLassoCV(RegressionEstimator):
     """Lambda by K-fold cross-validation, then the fit on all data. Parameters beside those here are :class:`TraceLasso`'s.
 
     Args:
-        cv: folds. rule: ``min`` takes the lambda with the least held-out error, ``1se`` the greatest within one standard error of it.
+        cv: folds. rule: ``min`` takes the lambda with the least held-out error, ``1se`` the greatest within one standard error.
         n_lams, ratio: of the path. path_tol: gap of its solutions; the last fit has ``tol``.
         seed: of the folds. threads: over the folds; the result does not depend on it.
 
     Attributes:
-        lam_, lam_min_, lam_1se_; lams_ (m,); cv_mean_, cv_error_: held-out error (mean squared, or logistic loss) and its standard error (m,).
-        The others as :class:`RegressionEstimator` has them.
+        lam_, lam_min_, lam_1se_; lams_ (m,); cv_mean_, cv_error_: held-out error (mean squared, or logistic loss) and its
+        standard error (m,). The others as :class:`RegressionEstimator` has them.
     """
 
     def __init__(
@@ -133,6 +134,8 @@ class TraceLassoCV(RegressionEstimator):
     def fit(self, X: Any, y: Any, *, monitor: Monitor | None = None) -> TraceLassoCV:
         """Choose lambda and fit; errors as :meth:`TraceLasso.fit`."""
         matrix, target = self._data(X, y)
+        if matrix.shape[0] == 1:
+            raise ValueError("Found array with 1 sample, while cross-validation needs at least 2")
         one_of("rule", self.rule, RULES)
         whole("threads", self.threads)
         regression = self._regression(matrix, target)
