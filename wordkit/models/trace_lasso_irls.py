@@ -33,6 +33,7 @@ from wordkit.models.trace_norm import (
 _FALL = 0.1  # mu is multiplied by this
 _CENTRED = 3.0  # times the bias of the smoothing: the gap at which mu falls
 _NEAR = 10.0  # times the target: the bias that a warm start begins with
+_PATIENCE = 40  # steps at one mu before it is raised again
 _DEEPEST = 2  # faces of faces
 _LEAST = 1e-15  # mu, relative to the square of the greatest singular value: below is rounding
 
@@ -129,6 +130,7 @@ class _CentralPath:
         """Steps at falling mu until the gap is reached, or max_iter steps are done."""
         problem = self.problem
         w, mu = self._beginning(w)
+        waiting = 0
         for step in range(1, max_iter + 1):
             if self.stop is not None:
                 self.stop()
@@ -141,6 +143,9 @@ class _CentralPath:
             self._consider(w, found, None)
             if self.best.converged:
                 return
+            if (waiting := waiting + 1) > _PATIENCE:
+                mu, waiting = 1e4 * mu, 0
+                self.anderson.forget()
             image = problem.solve_weighted(problem.lam * view.weights)
             following = self.anderson.step(w, image, np.sqrt(view.weights))
             if found.gap < _CENTRED * bias or (step < 3 and self.corner is None):
@@ -148,7 +153,7 @@ class _CentralPath:
                 lower = max(mu * self._fall(bias), floor)
                 if lower < mu:
                     following = self._turn(following, root, math.sqrt(lower), step > 3)
-                    mu = lower
+                    mu, waiting = lower, 0
                 if self.best.converged:
                     return
             w = following
@@ -168,7 +173,7 @@ class _CentralPath:
     def _beginning(self, w: Array | None) -> tuple[Array, float]:
         """Where to start, and mu: of the size of the singular values, or for a start that is near of what the target will need."""
         problem = self.problem
-        near = w is not None and bool(np.any(w))
+        near = w is not None and self._is_near(w)
         if w is None or not np.any(w):
             w = first_guess(problem)
         singular = singular_values(problem.P, w)
@@ -176,6 +181,12 @@ class _CentralPath:
         if near:
             root = min(root, _NEAR * self.target / (problem.lam * len(singular)))
         return w, max(root**2, _LEAST * float(singular[-1]) ** 2, np.finfo(float).tiny)
+
+    def _is_near(self, w: Array) -> bool:
+        """Whether nothing of a start is about to vanish, or so much is there that it does not matter."""
+        if self.depth:
+            return bool(np.abs(w).min() > 1e-4 * np.abs(w).max())
+        return int(np.count_nonzero(w)) > len(self.problem.P)
 
     def _fall(self, bias: float) -> float:
         """By how much mu falls: not far below what the target needs."""
