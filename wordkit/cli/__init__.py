@@ -28,15 +28,17 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
             "train_hmtm",
             "Learn classes of words, and word vectors, from dependency trees or text.",
         ),
+        "trace-lasso": ("trace_lasso", "Select variables of a regression with correlated columns."),
     },
     "Apply": {
-        "predict": ("predict", "Label documents with a trained classifier."),
+        "predict": ("predict", "Label documents, or predict numbers, with a trained model."),
         "decode": ("decode", "Write the classes of words in their sentences."),
         "classes": ("classes", "List the classes of a model, their words and what follows them."),
         "neighbors": ("neighbors", "List the nearest words in a vector file."),
     },
     "Evaluate": {
         "evaluate": ("evaluate", "Score vectors and models on labelled data."),
+        "plot": ("plot", "Draw figures from results."),
     },
     "Convert": {
         "convert": ("convert", "Convert between vector file formats."),
