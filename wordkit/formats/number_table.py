@@ -1,7 +1,7 @@
 """Tables of numbers as text: rows of numbers between commas, tabs, semicolons or spaces, with or without a line of names.
 
-The first line that is not blank decides what separates the fields: a tab if there is one, else a semicolon, else a comma, else spaces.
-It holds names where one of its fields is not a number. Blank lines are passed over; fields may be quoted as in CSV.
+The first line that is not blank decides what separates the fields: a tab if there is one, else a semicolon, else a comma, else
+spaces. It holds names where one of its fields is not a number. Blank lines are passed over; fields may be quoted as in CSV.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from wordkit.tally import Tally
 
 @dataclass
 class NumberTable:
-    """``values``: float64 (rows, columns). ``names``: of the columns, or None. ``rows``: which of the file's rows those are, from 0,
-    where some were skipped; ``lines``: where they stand. ``total``: rows of the file.
+    """``values``: float64 (rows, columns). ``names``: of the columns, or None. ``rows``: which of the file's rows those are,
+    from 0, where some were skipped; ``lines``: where they stand. ``total``: rows of the file.
     """
 
     values: np.ndarray

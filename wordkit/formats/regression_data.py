@@ -1,8 +1,8 @@
 """The data of a regression from files: a matrix in any of several forms, and a target beside it or in it.
 
-A matrix is told by its first bytes: NumPy's ``.npy``; ``.npz``, which is SciPy's sparse form or wordkit's vectors; text with commas,
-semicolons or tabs, or one number a line (a table); other text and word2vec's binary form (vectors, a row a word). A single file without
-a target beside it is svmlight, whose labels are the target.
+A matrix is told by its first bytes: NumPy's ``.npy``; ``.npz``, which is SciPy's sparse form or wordkit's vectors; text with
+commas, semicolons or tabs, or one number a line (a table); other text and word2vec's binary form (vectors, a row a word). A
+single file without a target beside it is svmlight, whose labels are the target.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _HEAD = 1 << 16
 
 @dataclass
 class MatrixFile:
-    """``X``: (n, p), an array or CSR matrix of finite numbers. ``names``: of the columns. ``rows``: which rows of the file those are,
-    ``total`` of them. ``labels``: svmlight's. ``zero_based``: svmlight's base.
+    """``X``: (n, p), an array or CSR matrix of finite numbers. ``names``: of the columns. ``rows``: which rows of the file
+    those are, ``total`` of them. ``labels``: svmlight's. ``zero_based``: svmlight's base.
     """
 
     X: Any
@@ -203,7 +203,16 @@ def _npz(source: Input) -> Any:
         X.check_format(full_check=True)
         if X.dtype.kind not in "fiub" or not min(X.shape):
             raise ValueError
-    except (ValueError, KeyError, TypeError, EOFError, OSError, IndexError, zipfile.BadZipFile, MemoryError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        OSError,
+        IndexError,
+        zipfile.BadZipFile,
+        MemoryError,
+    ) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise DataError(source.name, None, "is not a sparse matrix of SciPy, or is damaged") from None

@@ -31,7 +31,11 @@ def plain(name: str) -> str:
 
 
 def write_coefficients(
-    path: str | os.PathLike[str], names: Sequence[str], values: np.ndarray, selected: np.ndarray, intercept: float | None
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    values: np.ndarray,
+    selected: np.ndarray,
+    intercept: float | None,
 ) -> None:
     """``name<TAB>value<TAB>selected`` a column, selected 1 or 0; the intercept, if there is one, comes last."""
     with open_output(path) as out:
@@ -51,7 +55,13 @@ def write_path(
         out.write(("\t".join([*PATH_COLUMNS, *map(plain, names)]) + "\n").encode())
         numbers = zip(lams, objectives, gaps, selected, intercepts, coefficients, strict=True)
         for lam, objective, gap, count, intercept, row in numbers:
-            fields = [repr(float(lam)), f"{objective:.10g}", f"{gap:.3g}", str(int(count)), repr(float(intercept))]
+            fields = [
+                repr(float(lam)),
+                f"{objective:.10g}",
+                f"{gap:.3g}",
+                str(int(count)),
+                repr(float(intercept)),
+            ]
             out.write(("\t".join([*fields, *(repr(value) for value in row.tolist())]) + "\n").encode())
 
 
@@ -69,7 +79,9 @@ def read_path(path: str | os.PathLike[str]) -> PathTable:
                 fields = line.split("\t")
                 if names is None:
                     if tuple(fields[: len(PATH_COLUMNS)]) != PATH_COLUMNS:
-                        raise DataError(source.name, number, "no header of a path", "what trace-lasso --path writes")
+                        raise DataError(
+                            source.name, number, "no header of a path", "what trace-lasso --path writes"
+                        )
                     names = fields
                     continue
                 try:
@@ -77,7 +89,9 @@ def read_path(path: str | os.PathLike[str]) -> PathTable:
                 except ValueError:
                     raise DataError(source.name, number, "a field is not a number") from None
                 if len(fields) != len(names) or not np.isfinite(rows[-1]).all():
-                    raise DataError(source.name, number, f"{len(fields)} fields", f"{len(names)} finite numbers")
+                    raise DataError(
+                        source.name, number, f"{len(fields)} fields", f"{len(names)} finite numbers"
+                    )
         if names is None or not rows:
             raise DataError(source.name, None, "holds no line of a path")
     values = np.array(rows)

@@ -1,7 +1,8 @@
 """The pairwise elastic net (Lorbert et al. 2010; Grave 2014, section 6.4.5): 1/(2n) ||y - Xw||^2 + lam |w|^T P |w|.
 
-P = I + (1 - theta)(1 1^T - X^T X) with the smallest theta >= 0 that makes it positive semi-definite: 1 - theta is the least of 1 and
--1 / kappa, kappa the (negative) least eigenvalue of 1 1^T - X^T X. With w = a - b, a, b >= 0, it is a smooth problem with bounds.
+P = I + (1 - theta)(1 1^T - X^T X) with the smallest theta >= 0 that makes it positive semi-definite: 1 - theta is the least of
+1 and -1 / kappa, kappa the (negative) least eigenvalue of 1 1^T - X^T X. With w = a - b, a, b >= 0, it is a smooth problem
+with bounds.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def pairwise_elastic_net(
     X: Array, y: Array, lam: float, P: Array, *, zero_loss: float, tol: float = 1e-6, max_iter: int = 20_000,
     w: Array | None = None, stop: Callable[[], None] | None = None,
 ) -> Solution:  # fmt: skip
-    """Minimize 1/2 ||y - Xw||^2 + lam |w|^T P |w| to a gap of ``tol`` times ``zero_loss``; all is n times the estimators' scale."""
+    """Minimize 1/2 ||y - Xw||^2 + lam |w|^T P |w| to a gap of ``tol`` times ``zero_loss``; all is n times the estimators'
+    scale."""
     p = X.shape[1]
     start = np.zeros(2 * p)
     if w is not None:

@@ -1,8 +1,8 @@
 """Data of a linear regression as its solvers take them: checked, centred, with columns of unit length; and the way back.
 
-The intercept is taken out by centring, columns are divided by their Euclidean length, constant ones (zero after centring) are left
-out and keep the coefficient 0. A sparse matrix with more rows than columns is never made dense nor centred: its Gram matrix is, and a
-factor of that stands for the rows.
+The intercept is taken out by centring, columns are divided by their Euclidean length, constant ones (zero after centring) are
+left out and keep the coefficient 0. A sparse matrix with more rows than columns is never made dense nor centred: its Gram
+matrix is, and a factor of that stands for the rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A fitted regression with the names of its columns as one file: what ``trace-lasso --model-out`` writes and ``predict`` reads."""
+"""A fitted regression with the names of its columns as one file: what ``trace-lasso --model-out`` writes and ``predict``
+reads."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ class RegressionModel:
         arrays, values = self.estimator.state()
         features = {"format": self.format, "zero_based": self.zero_based}
         names = pack_words([name.replace("\n", " ") for name in self.names])
-        write_model(path, "regression", {**arrays, "names": names}, {**self.header, **values, "features": features})
+        write_model(
+            path, "regression", {**arrays, "names": names}, {**self.header, **values, "features": features}
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] | Input) -> RegressionModel:
@@ -54,7 +57,10 @@ class RegressionModel:
             estimator = TraceLasso.from_state(arrays, header)
             require("names" in arrays and arrays["names"].dtype == np.uint8, "names are missing")
             names = unpack_words(arrays["names"])
-            require(len(names) == estimator.n_features_in_, f"{len(names)} names for {estimator.n_features_in_} columns")
+            require(
+                len(names) == estimator.n_features_in_,
+                f"{len(names)} names for {estimator.n_features_in_} columns",
+            )
             features = value_of(header, "features", dict)
             form = value_of(features, "format", str)
             zero_based = value_of(features, "zero_based", bool)
@@ -64,7 +70,8 @@ class RegressionModel:
         return cls(estimator, names, form, zero_based=zero_based, header=header)
 
     def predict_lines(self, path: str, tally: Tally, *, scores: bool = False) -> Iterator[str]:
-        """The prediction for each row of a file, in order; with logistic loss the class, and with ``scores`` its score behind a tab.
+        """The prediction for each row of a file, in order; with logistic loss the class, and with ``scores`` its score behind
+        a tab.
 
         A row that was skipped gives an empty line. In svmlight files every line is a row, labels are ignored.
 
@@ -82,7 +89,9 @@ class RegressionModel:
         different = [i for i, (a, b) in enumerate(zip(data.names, self.names, strict=True)) if a != b]
         if self.format == data.format == "table" and different:
             what = f"column {different[0] + 1} is {data.names[different[0]]!r}"
-            tally.warn("column name", DataError(path, 1, what, repr(self.names[different[0]])), len(different))
+            tally.warn(
+                "column name", DataError(path, 1, what, repr(self.names[different[0]])), len(different)
+            )
         texts = dict(zip(data.rows.tolist(), self._texts(data.X, scores), strict=True))
         for row in range(data.total):
             yield texts.get(row, "")
@@ -92,4 +101,8 @@ class RegressionModel:
         if self.estimator.loss == "squared":
             return [f"{value:.10g}" for value in values]
         labels = [f"{label:g}" for label in self.estimator.classes_[(values > 0).astype(int)]]
-        return [f"{label}\t{value:.6g}" for label, value in zip(labels, values, strict=True)] if scores else labels
+        return (
+            [f"{label}\t{value:.6g}" for label, value in zip(labels, values, strict=True)]
+            if scores
+            else labels
+        )

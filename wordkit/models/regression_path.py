@@ -13,7 +13,7 @@ from wordkit.models.base import one_of, positive, whole
 from wordkit.models.cross_validation import stratified_folds
 from wordkit.models.regression_design import checked_matrix
 from wordkit.models.regression_penalties import Regression
-from wordkit.models.trace_lasso import RegressionEstimator, TraceLasso, original, stopper
+from wordkit.models.trace_lasso import RegressionEstimator, TraceLasso, original, selection, stopper
 from wordkit.monitor import Monitor
 from wordkit.parallel import map_blocks
 
@@ -26,7 +26,7 @@ class RegressionPath:
 
     Attributes:
         lams: (m,), falling. coefficients: (m, p) on the original scale. intercepts: (m,). objectives, gaps: (m,).
-        iterations: int (m,). converged: bool (m,).
+        iterations: int (m,). converged: bool (m,). selected, ranks: int (m,), how many columns and of which rank.
     """
 
     lams: np.ndarray
@@ -36,6 +36,8 @@ class RegressionPath:
     gaps: np.ndarray
     iterations: np.ndarray
     converged: np.ndarray
+    selected: np.ndarray
+    ranks: np.ndarray
 
 
 def lambda_grid(regression: Regression, count: int, ratio: float) -> np.ndarray:
@@ -52,20 +54,23 @@ def lambda_grid(regression: Regression, count: int, ratio: float) -> np.ndarray:
 def path_of(regression: Regression, lams: np.ndarray, monitor: Monitor | None = None) -> RegressionPath:
     """Solve at each lambda, from the solution before."""
     stop = stopper(monitor)
-    solutions, coefficients, intercepts = [], [], []
+    solutions, coefficients, intercepts, chosen = [], [], [], []
     for lam in lams:
         found = regression.solve(float(lam), stop)
         weights, intercept = original(regression, found.w)
         solutions.append(found)
         coefficients.append(weights)
         intercepts.append(intercept)
+        chosen.append(selection(regression.design, found.w))
         if monitor is not None:
             monitor.advance(1)
     numbers = (
         np.array([getattr(s, name) for s in solutions])
         for name in ("objective", "gap", "iterations", "converged")
     )
-    return RegressionPath(np.asarray(lams), np.array(coefficients), np.array(intercepts), *numbers)
+    return RegressionPath(
+        np.asarray(lams), np.array(coefficients), np.array(intercepts), *numbers, *np.array(chosen).T
+    )
 
 
 def trace_lasso_path(

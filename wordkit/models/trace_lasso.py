@@ -1,9 +1,9 @@
 """Linear and logistic regression with the trace Lasso and the penalties it is compared with, as estimators.
 
 Grave, Obozinski and Bach, "Trace Lasso: a trace norm regularization for correlated designs", NIPS 2011; chapters 6 and 7 of
-Grave's thesis. min 1/(2n) ||y - Xw - c||^2 + lam ||X Diag(w)||_*: close to the Lasso where columns are uncorrelated, close to ridge
-where they are equal, with one minimum always. Solvers are in ``trace_lasso_irls`` and its neighbours; every one stops on a
-certified duality gap.
+Grave's thesis. min 1/(2n) ||y - Xw - c||^2 + lam ||X Diag(w)||_*: close to the Lasso where columns are uncorrelated, close to
+ridge where they are equal, with one minimum always. Solvers are in ``trace_lasso_irls`` and its neighbours; every one stops on
+a certified duality gap.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class RegressionEstimator(Estimator):
     max_iter: int | None
 
     coef_: np.ndarray
+    lam_max_: float
     intercept_: float
     n_features_in_: int
 
@@ -141,9 +142,8 @@ class RegressionEstimator(Estimator):
         self.n_features_in_ = len(design.kept)
         self.lam_, self.objective_, self.gap_ = float(lam), float(found.objective), float(found.gap)
         self.n_iter_, self.converged_ = int(found.iterations), bool(found.converged)
-        selected = np.abs(found.w) > SUPPORT * np.abs(found.w).max(initial=0.0)
-        self.support_ = np.flatnonzero(design.kept)[selected]
-        self.rank_ = selected_rank(design, selected)
+        self.support_ = np.flatnonzero(design.kept)[selected_columns(found.w)]
+        self.rank_ = selection(design, found.w)[1]
         if not found.converged:
             warnings.warn(
                 f"the gap is {found.gap:.2g} after {found.iterations} iterations, and {self.tol:g} times the objective at 0 "
@@ -222,8 +222,8 @@ class TraceLasso(RegressionEstimator):
         lam: multiplies the penalty beside 1/(2n) ||y - Xw||^2; None takes a tenth of the least one that gives zero (for ridge and
             the pairwise elastic net, a tenth of the loss's mean curvature).
         penalty: ``trace``, ``group`` (sum of the groups' l2 norms), ``lasso``, ``elastic-net`` (lam l1_ratio ||w||_1 +
-            lam (1 - l1_ratio)/2 ||w||^2), ``ridge`` (lam/2 ||w||^2), ``pairwise-elastic-net`` (lam |w|^T P |w|). Lasso, elastic net
-            and ridge need scikit-learn.
+            lam (1 - l1_ratio)/2 ||w||^2), ``ridge`` (lam/2 ||w||^2), ``pairwise-elastic-net`` (lam |w|^T P |w|). Lasso,
+            elastic net and ridge need scikit-learn.
         solver: of the trace and group penalties: ``irls`` (the fast one), ``irls-plain`` (as in the thesis), ``admm``,
             ``subgradient``.
         loss: ``squared``, or ``logistic`` (trace and group; always by ADMM; y has two classes).
@@ -322,12 +322,18 @@ def original(regression: Regression, w: np.ndarray) -> tuple[np.ndarray, float]:
     return coefficients, float(intercept)
 
 
-def selected_rank(design: Design, selected: np.ndarray) -> int:
-    """Rank of the selected (scaled, centred) columns."""
+def selected_columns(w: np.ndarray) -> np.ndarray:
+    """Which coefficients of the scaled columns count as not zero (bool)."""
+    return np.abs(w) > SUPPORT * np.abs(w).max(initial=0.0)
+
+
+def selection(design: Design, w: np.ndarray) -> tuple[int, int]:
+    """How many columns are selected, and the rank of those (scaled, centred)."""
+    selected = selected_columns(w)
     if not selected.any():
-        return 0
+        return 0, 0
     singular = np.linalg.svd(design.X[:, selected], compute_uv=False)
-    return int(np.count_nonzero(singular > _RANK * singular[0]))
+    return int(selected.sum()), int(np.count_nonzero(singular > _RANK * singular[0]))
 
 
 def stopper(monitor: Monitor | None) -> Callable[[], None] | None:

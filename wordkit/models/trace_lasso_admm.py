@@ -1,8 +1,8 @@
 """The alternating direction method of multipliers for the trace Lasso (section 7.3.2), squared and logistic loss.
 
-min f(w) + lam ||M||_* such that M = P Diag(w), over-relaxed, with a rho that follows the two residuals. The multiplier has operator
-norm at most lam by construction, which makes it the certificate. The w-step has P's squared column lengths where the thesis has unit
-ones.
+min f(w) + lam ||M||_* such that M = P Diag(w), over-relaxed, with a rho that follows the two residuals. The multiplier has
+operator norm at most lam by construction, which makes it the certificate. The w-step has P's squared column lengths where the
+thesis has unit ones.
 """
 
 from __future__ import annotations

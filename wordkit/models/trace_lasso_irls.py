@@ -171,7 +171,8 @@ class _CentralPath:
         return problem.gap_of(view.w, residual, operator_norm(M), omega)
 
     def _beginning(self, w: Array | None) -> tuple[Array, float]:
-        """Where to start, and mu: of the size of the singular values, or for a start that is near of what the target will need."""
+        """Where to start, and mu: of the size of the singular values, or for a start that is near of what the target will
+        need."""
         problem = self.problem
         near = w is not None and self._is_near(w)
         if w is None or not np.any(w):

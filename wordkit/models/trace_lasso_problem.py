@@ -20,6 +20,7 @@ from wordkit.models.trace_norm import (
     operator_norm,
     row_factor,
     singular_values,
+    triangle,
 )
 
 
@@ -133,7 +134,7 @@ def cut_rows(X: Array, y: Array) -> tuple[Array, Array, float]:
     n, p = X.shape
     if n <= p:
         return X, y, 0.0
-    both: Array = np.linalg.qr(np.column_stack([X, y]), mode="r")
+    both = triangle(np.column_stack([X, y]))
     return both[:p, :p], both[:p, p], 0.5 * float(both[p, p] ** 2)
 
 

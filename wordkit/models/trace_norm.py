@@ -19,7 +19,12 @@ Array = np.ndarray
 
 def row_factor(P: Array) -> Array:
     """A matrix with the same Gram matrix P^T P and no more rows than columns: all that the penalty depends on (Proposition 3)."""
-    return np.linalg.qr(P, mode="r") if P.shape[0] > P.shape[1] else P
+    return triangle(P) if P.shape[0] > P.shape[1] else P
+
+
+def triangle(A: Array) -> Array:
+    """R of A = QR."""
+    return np.asarray(np.linalg.qr(A, mode="r"))
 
 
 def singular_values(P: Array, w: Array) -> Array:
@@ -79,7 +84,8 @@ class Smoothed(NamedTuple):
         return (self.vectors / np.sqrt(self.roots)) @ (self.turned * self.w)
 
     def feasible(self, u: Array, squares: Array) -> Array:
-        """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to the polar factor along the columns of P; M's norm is its."""
+        """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to the polar factor along the columns of P; M's norm is
+        its."""
         root = np.sqrt(self.roots)[:, None]
         M = self.w / root
         M += ((u - self.w * self.weights) / squares) * root
@@ -104,7 +110,10 @@ def norm_from_below(M: Array, start: Array, steps: int = 6) -> tuple[float, Arra
         length = float(np.linalg.norm(image))
         if not 0 < length < np.inf:
             return norm, start
-        norm, start = math.sqrt(length / max(float(np.linalg.norm(start)), np.finfo(float).tiny)), image / length
+        norm, start = (
+            math.sqrt(length / max(float(np.linalg.norm(start)), np.finfo(float).tiny)),
+            image / length,
+        )
     return float(np.linalg.norm(M @ start)), start
 
 

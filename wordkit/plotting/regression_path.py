@@ -1,4 +1,5 @@
-"""Regularization paths: every coefficient against lambda (Figure 7.1 of Grave's thesis), from what ``trace-lasso --path`` writes."""
+"""Regularization paths: every coefficient against lambda (Figure 7.1 of Grave's thesis), from what ``trace-lasso --path``
+writes."""
 
 from __future__ import annotations
 
