@@ -25,7 +25,7 @@ _MEANINGLESS = {
 
 @options.command(
     "trace-lasso",
-    example="wordkit trace-lasso data_samples/regression.csv data_samples/regression.y.txt -o coefficients.tsv --cv 5",
+    example="wordkit trace-lasso data_samples/regression.csv data_samples/regression.y.txt -o path.tsv --path 40",
 )
 @options.input_argument("x")
 @options.input_argument("y", required=False)

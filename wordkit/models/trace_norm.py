@@ -144,7 +144,8 @@ def dual_norm(P: Array, u: Array, *, tol: float = 1e-3, iterations: int = 200) -
     for _ in range(iterations):
         if high - low <= tol * high:
             break
-        view = smoothed(P, w, mu * float(np.mean(w**2 * squares)))
+        w = w / math.sqrt(float(np.mean(w**2 * squares)))
+        view = smoothed(P, w, mu)
         value = float(u @ w) / max(float(view.singular.sum()), np.finfo(float).tiny)
         if value > low:
             low, direction = value, w
