@@ -15,6 +15,7 @@ BENCHMARKS = (
     "bench_hmm",
     "bench_hmtm",
     "bench_brown",
+    "bench_trace_lasso",
 )
 WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown")
 
@@ -24,7 +25,7 @@ def main() -> int:
     parser.add_argument(
         "--peer-python",
         required=True,
-        help="an interpreter that has gensim, fasttext, conllu, scikit-learn, hmmlearn",
+        help="an interpreter that has gensim, fasttext, conllu, scikit-learn, hmmlearn, cvxpy",
     )
     parser.add_argument(
         "--data", default="", help="folder of real texts, for the benchmarks that can use them"

@@ -131,8 +131,8 @@ def test_arrays_that_are_no_matrix(tmp_path):
     write(tmp_path, b"\x93NUMPY broken", "cut.npy")
     for name, says in (
         ("one.npy", "a matrix of numbers"), ("nan.npy", "row 2, column 1 is not a finite number"),
-        ("text.npy", "a matrix of numbers"), ("nan.npz", "row 2, column 2 is not a finite number"), ("cut.npy", "is not a NumPy
-        array"),
+        ("text.npy", "a matrix of numbers"), ("nan.npz", "row 2, column 2 is not a finite number"),
+        ("cut.npy", "is not a NumPy array"),
     ):  # fmt: skip
         with pytest.raises(DataError, match=says):
             read_matrix(str(tmp_path / name), Tally())
