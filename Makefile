@@ -13,7 +13,7 @@ SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd 
 RESULTS ?= results
 export DATA
 
-.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest samples
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso samples
 
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -46,7 +46,7 @@ demo: $(DEMO_VENV)/.installed ## install as a user does, and run the main job on
 
 $(PEERS_VENV)/.installed:
 	$(PYTHON) -m venv $(PEERS_VENV)
-	$(PEERS_VENV)/bin/python -m pip install -q gensim fasttext conllu scikit-learn hmmlearn spams-bin
+	$(PEERS_VENV)/bin/python -m pip install -q gensim fasttext conllu scikit-learn hmmlearn spams-bin cvxpy scs clarabel
 	touch $@
 
 bench: $(VENV)/.installed $(PEERS_VENV)/.installed ## speed beside the peers, in one run (DATA=folder of real texts, PEERS=folder of binaries)
@@ -66,6 +66,10 @@ experiment-hmtm-approximation: $(VENV)/.installed ## Figures 2.2 and 2.3 of Grav
 
 experiment-forest: $(VENV)/.installed $(PEERS_VENV)/.installed ## Table 1 of the sparse coding paper on the text of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_forest --data "$(DATA)" --output $(RESULTS)/forest --peer-python $(PEERS_VENV)/bin/python
+
+# FULL=1: the sizes of the thesis, which take hours; a run that is called again goes on.
+experiment-trace-lasso: $(VENV)/.installed ## Figures 7.1 to 7.4 of Grave's thesis, small; FULL=1: as there
+	$(BIN)/python -m tests.benchmarks.experiment_trace_lasso --output $(RESULTS)/trace-lasso $(if $(FULL),--full)
 
 samples: $(VENV)/.installed ## make the files of data_samples anew
 	$(BIN)/python data_samples/generate.py

@@ -114,7 +114,7 @@ def readme() -> str:
 One fault a file, made by `../generate.py`. Read as the second column says, a reader stops with the error
 of the third, one line that begins with the file's name. `warning`: the file is read, the fault counted, and
 an error only with `--strict`. `note`: the file is read, and a message counts what is odd. What n-best
-and csv files must give is the wish for readers that are not there yet.
+files must give is the wish for readers that are not there yet.
 
 | file | read as | expected |
 |---|---|---|

@@ -42,8 +42,8 @@ def example_of(words: tuple[str, ...]) -> str:
 
 
 def made_by(words: tuple[str, ...]) -> bool:
-    """Whether a command trains: it must run before those that use its model."""
-    return words == () or words[0].startswith("train")
+    """Whether a command trains: it must run before those that use its model, or draw its path."""
+    return words == () or words[0].startswith(("train", "trace-lasso"))
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ OPENING, TEXT, LABELLED, MODELS = (
     f"tests/formats/test_{name}.py" for name in ("opening", "text", "labelled", "model_file")
 )
 BROWN, COOCCUR = "tests/cli/test_brown.py", "tests/cli/test_cooccur.py"
+REGRESSION = "tests/cli/test_trace_lasso.py"
 
 # Where to look first; other files may have tests named after these numbers too. Numbers that are in neither list are
 # found by the names of their tests alone (vectors, CoNLL, svmlight, neighbours).
@@ -31,15 +32,13 @@ COVERED = {
     "U067": COOCCUR, "U080": "tests/formats/test_counts.py", "U082": "tests/evaluation/test_classification.py",
     "U090": PREDICT, "U092": LINE, "U093": LINE, "U094": LINE, "U095": TRAIN, "U096": TRAIN, "U099": LINE, "U100": LINE,
     "U018": HMTM_DATA, "U053": DECODE, "U071": HMTM_DATA, "U072": DECODE, "U073": HMTM_DATA, "U074": HMTM, "U078": HMTM,
-    "U075": "tests/models/test_sparse_coding.py",
+    "U075": "tests/models/test_sparse_coding.py", "U076": REGRESSION, "U077": REGRESSION,
     "U102": MODELS, "U103": LINE, "U104": MODELS,
 }  # fmt: skip
 
 LATER = {
     "U039": "NER files, for evaluate ner", "U040": "NER files, for evaluate ner",
-    "U066": "train-rpa has no options that switch off its loss; for dcme",
-    "U068": "for dcme", "U076": "for trace-lasso",
-    "U077": "for trace-lasso",
+    "U066": "train-rpa has no options that switch off its loss; for dcme", "U068": "for dcme",
     "U083": "for evaluate analogy", "U084": "for evaluate analogy",
     "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
     "U089": "for tmira",

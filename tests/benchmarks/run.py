@@ -18,6 +18,7 @@ BENCHMARKS = (
     "bench_forest_sgd",
     "bench_cooccur",
     "bench_forest",
+    "bench_trace_lasso",
 )
 WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown", "bench_cooccur")
 WITH_BINARIES = ("bench_brown", "bench_cooccur")
@@ -28,7 +29,7 @@ def main() -> int:
     parser.add_argument(
         "--peer-python",
         required=True,
-        help="an interpreter that has gensim, fasttext, conllu, scikit-learn, hmmlearn, spams",
+        help="an interpreter that has gensim, fasttext, conllu, scikit-learn, hmmlearn, cvxpy",
     )
     parser.add_argument(
         "--data", default="", help="folder of real texts, for the benchmarks that can use them"

@@ -29,15 +29,17 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
             "Learn classes of words, and word vectors, from dependency trees or text.",
         ),
         "sparse-code": ("sparse_code", "Learn word vectors with exact zeros from co-occurrence counts."),
+        "trace-lasso": ("trace_lasso", "Select variables of a regression with correlated columns."),
     },
     "Apply": {
-        "predict": ("predict", "Label documents with a trained classifier."),
+        "predict": ("predict", "Label documents, or predict numbers, with a trained model."),
         "decode": ("decode", "Write the classes of words in their sentences."),
         "classes": ("classes", "List the classes of a model, their words and what follows them."),
         "neighbors": ("neighbors", "List the nearest words in a vector file."),
     },
     "Evaluate": {
         "evaluate": ("evaluate", "Score vectors and models on labelled data."),
+        "plot": ("plot", "Draw figures from results."),
     },
     "Convert": {
         "cooccur": ("cooccur", "Count which words stand near each other in a text."),

@@ -11,6 +11,7 @@ _HOMES = {
     "Counts": "cooccurrence",
     "ForestCoder": "sparse_coding",
     "HiddenMarkovTree": "hmtm",
+    "PairwiseElasticNet": "trace_lasso",
     "RPAClassifier": "rpa",
     "TextClassifier": "text_classifier",
     "TreeCorpus": "tree_corpus",
@@ -18,6 +19,10 @@ _HOMES = {
     "pmi": "association",
     "read_corpus": "tree_corpus",
     "TreeModel": "tree_model",
+    "TraceLasso": "trace_lasso",
+    "TraceLassoCV": "regression_path",
+    "trace_lasso_path": "regression_path",
+    "trace_norm_penalty": "trace_norm",
 }
 
 __all__ = [
@@ -26,13 +31,18 @@ __all__ = [
     "Counts",
     "ForestCoder",
     "HiddenMarkovTree",
+    "PairwiseElasticNet",
     "RPAClassifier",
     "TextClassifier",
+    "TraceLasso",
+    "TraceLassoCV",
     "TreeCorpus",
     "TreeModel",
     "count_cooccurrences",
     "pmi",
     "read_corpus",
+    "trace_lasso_path",
+    "trace_norm_penalty",
 ]
 
 
