@@ -8,6 +8,7 @@ from wordkit.cli import LazyGroup
 
 PLOTS = {
     "Figures": {
+        "forest": ("forest", "Codes of words on a tree of their forest, or as a heat map."),
         "path": ("path", "Coefficients of a regression against lambda."),
     }
 }
