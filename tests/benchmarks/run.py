@@ -16,6 +16,7 @@ BENCHMARKS = (
     "bench_hmtm",
     "bench_brown",
     "bench_cooccur",
+    "bench_analogy",
 )
 WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown", "bench_cooccur")
 WITH_BINARIES = ("bench_brown", "bench_cooccur")

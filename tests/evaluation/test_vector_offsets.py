@@ -50,7 +50,9 @@ def test_equals_the_double_loop(seed, rows, dim, words, queries, method, small, 
 def test_a_case_by_hand(method):
     """king - man + woman: queen is nearer than the words of the question, which are left out."""
     names = ["man", "woman", "king", "queen", "apple"]
-    vectors = np.array([[1, 0, 0], [0.8, 0.6, 0], [0.8, 0, 0.6], [0.6, 0.6, 0.6], [0, -1, 0.1]], dtype=np.float32)
+    vectors = np.array(
+        [[1, 0, 0], [0.8, 0.6, 0], [0.8, 0, 0.6], [0.6, 0.6, 0.6], [0, -1, 0.1]], dtype=np.float32
+    )
     rows = np.arange(5)
     query = np.array([[names.index("man"), names.index("woman"), names.index("king")]])
     assert best_answers(query, vectors, rows, vectors, method=method).tolist() == [3]
@@ -77,6 +79,7 @@ def test_differences_below_single_precision_decide(method):
     base = rng.standard_normal(50)
     vectors = (base + 2e-7 * rng.standard_normal((700, 50))).astype(np.float32)
     words = rng.standard_normal((6, 50))
+    words[0] = 0.01 * words[1] - base  # nearly opposite to all: the divisor of 3CosMul is small
     queries = rng.integers(0, 6, (25, 3))
     rows = np.full(6, -1)
     found = best_answers(queries, words, rows, vectors, method=method)
@@ -96,7 +99,9 @@ def test_lengths_do_not_matter_however_extreme(method):
     queries, words, own, vectors = made(7, 300, 10, 20, 50)
     scale = np.float32(10) ** np.random.default_rng(0).integers(-30, 30, (300, 1)).astype(np.float32)
     expected = best_answers(queries, words, own, vectors, method=method)
-    np.testing.assert_array_equal(best_answers(queries, 1e6 * words, own, vectors * scale, method=method), expected)
+    np.testing.assert_array_equal(
+        best_answers(queries, 1e6 * words, own, vectors * scale, method=method), expected
+    )
 
 
 def test_threads_and_repeated_questions_do_not_matter(monkeypatch):
@@ -104,7 +109,9 @@ def test_threads_and_repeated_questions_do_not_matter(monkeypatch):
     queries, words, own, vectors = made(1, 3000, 20, 60, 400)
     queries[300:] = queries[:100]
     for method in METHODS:
-        one, *others = (best_answers(queries, words, own, vectors, method=method, threads=n) for n in (1, 2, 8))
+        one, *others = (
+            best_answers(queries, words, own, vectors, method=method, threads=n) for n in (1, 2, 8)
+        )
         assert all(np.array_equal(one, other) for other in others)
         np.testing.assert_array_equal(one[300:], one[:100])
     one, *others = (log_normalizers(queries, words, vectors, threads=n).tobytes() for n in (1, 2, 8))
@@ -117,7 +124,9 @@ def test_normalizers_equal_those_of_one_question_at_a_time():
     for query, value in zip(queries, found, strict=True):
         a, b, c = words[query]
         products = outputs.astype(np.float64) @ (b - a + c)
-        assert value == pytest.approx(products[7] - reference.log_likelihood(a, b, c, outputs, 7), rel=0, abs=2e-5)
+        assert value == pytest.approx(
+            products[7] - reference.log_likelihood(a, b, c, outputs, 7), rel=0, abs=2e-5
+        )
     steep = log_normalizers(queries[:1], words, 1000 * outputs)  # no overflow of the exponential
     assert np.isfinite(steep).all()
 

@@ -21,7 +21,9 @@ def scores(abc: np.ndarray, vectors: np.ndarray, method: str) -> np.ndarray:
     return f_b * f_c / (f_a + 0.001)
 
 
-def answers(queries: np.ndarray, words: np.ndarray, rows: np.ndarray, vectors: np.ndarray, method: str) -> list[int]:
+def answers(
+    queries: np.ndarray, words: np.ndarray, rows: np.ndarray, vectors: np.ndarray, method: str
+) -> list[int]:
     """The best row of each question, of equal ones the first, those of its own words left out; -1 where none is left."""
     found = []
     for query in queries:
