@@ -19,6 +19,7 @@ BENCHMARKS = (
     "bench_cooccur",
     "bench_forest",
     "bench_trace_lasso",
+    "bench_analogy",
 )
 WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown", "bench_cooccur")
 WITH_BINARIES = ("bench_brown", "bench_cooccur")

@@ -79,6 +79,7 @@ def test_differences_below_single_precision_decide(method):
     base = rng.standard_normal(50)
     vectors = (base + 2e-7 * rng.standard_normal((700, 50))).astype(np.float32)
     words = rng.standard_normal((6, 50))
+    words[0] = 0.01 * words[1] - base  # nearly opposite to all: the divisor of 3CosMul is small
     queries = rng.integers(0, 6, (25, 3))
     rows = np.full(6, -1)
     found = best_answers(queries, words, rows, vectors, method=method)

@@ -21,7 +21,7 @@ from wordkit.formats.labelled import Documents
 
 # C of the regression on sentences of mean squared length 1, so that the choice does not depend on the vectors' length.
 GRID = tuple(float(10 ** (k / 2)) for k in range(-4, 11))
-_MOST_ITERATIONS = 1000
+_TOLERANCE, _MOST_ITERATIONS = 1e-6, 1000
 
 
 def logistic_regression() -> Any:
@@ -133,7 +133,9 @@ def tune(train: Sentences, dev: Sentences) -> Tuned:
     for C in GRID:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            model = regression(C=C, max_iter=_MOST_ITERATIONS).fit(train.vectors / scale, train.labels)
+            model = regression(C=C, tol=_TOLERANCE, max_iter=_MOST_ITERATIONS).fit(
+                train.vectors / scale, train.labels
+            )
         converged = not any("converge" in str(warning.message) for warning in said)
         fitted = Tuned(model, scale, C / scale**2, 0.0, grid, converged)
         accuracy = fitted.accuracy(dev)
