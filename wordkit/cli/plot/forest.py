@@ -8,7 +8,9 @@ from wordkit.cli import options
 from wordkit.errors import DataError, WordkitError
 
 
-@options.command("forest", example="wordkit plot forest codes.vec the a -o forest.png")
+@options.command(
+    "forest", example="wordkit plot forest data_samples/vectors.txt good city -o forest.png --heat-map"
+)
 @options.input_argument("vec")
 @click.argument("words", nargs=-1, required=True, metavar="WORD...")
 @options.output_option("The figure: .png, .svg or .pdf.")
