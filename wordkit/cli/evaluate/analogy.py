@@ -64,9 +64,9 @@ def command(
         with Input(path, digest=True) as source:
             sets.append(read_questions(source, tally))
             inputs.append(source.record())
-    for path in (vec, output_vectors):
-        if path is not None:
-            with Input(path, digest=True) as source:
+    for table in (vec, output_vectors):
+        if table is not None:
+            with Input(table, digest=True) as source:
                 tables.append(
                     read_all_vectors(
                         source, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally
