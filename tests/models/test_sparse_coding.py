@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -99,6 +101,22 @@ def test_resumed_and_uninterrupted_are_the_same(batches):
     np.testing.assert_array_equal(later.codes_, whole.codes_)
     np.testing.assert_array_equal(later.components_, whole.components_)
     assert later.history_ == whole.history_
+
+
+@pytest.mark.parametrize("algorithm", ["online", "sgd"])
+def test_what_is_saved_at_the_end_of_an_epoch_goes_on(algorithm):
+    X, _ = planted(5)
+
+    class Saves(Monitor):
+        def epoch(self, record):
+            arrays, values = parts.state()
+            saved.append(({name: array.copy() for name, array in arrays.items()}, copy.deepcopy(values)))
+
+    saved, parts = [], small(algorithm=algorithm)
+    parts.fit(X, monitor=Saves())
+    later = ForestCoder.from_state(*saved[1]).resume(X)
+    np.testing.assert_array_equal(later.codes_, parts.codes_)
+    assert later.history_ == parts.history_ and [record["epoch"] for record in later.history_] == [1, 2, 3, 4]
 
 
 def test_threads_and_seeds():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -97,9 +97,7 @@ class OnlineCoding:
             self.position += 1
             monitor.advance(len(batch))
         self.epoch, self.position = self.epoch + 1, 0
-        record: MutableMapping[str, Any] = {"epoch": self.epoch, **self.measures()}
-        monitor.epoch(record)
-        return dict(record)
+        return {"epoch": self.epoch, **self.measures()}
 
     def _batches(self) -> Iterator[np.ndarray]:
         order = self.learned

@@ -45,8 +45,7 @@ class SgdCoding:
 
     def run_epoch(self, monitor: Monitor) -> dict[str, Any]:
         """The rest of an epoch, and its record; see :meth:`ForestSgd.run_epoch` for errors."""
-        completed = _Completed(monitor, self)
-        return self.sgd.run_epoch(completed)
+        return self.sgd.run_epoch(_Within(monitor, self))
 
     def heldout_error(self) -> float | None:
         """Squared error of the held-out cells relative to their squares; None without such cells."""
@@ -79,8 +78,8 @@ class SgdCoding:
         self.sgd.restore({**arrays, "draws": values.get("draws")})
 
 
-class _Completed(Monitor):
-    """A monitor that is told of the held-out cells too."""
+class _Within(Monitor):
+    """Passes on what happens within an epoch; its record is given the error of the held-out cells, and left to the caller."""
 
     def __init__(self, monitor: Monitor, training: SgdCoding) -> None:
         self.monitor, self.training = monitor, training
@@ -99,4 +98,3 @@ class _Completed(Monitor):
         error = self.training.heldout_error()
         if error is not None:
             record["heldout_error"] = error
-        self.monitor.epoch(record)

@@ -197,6 +197,7 @@ class ForestCoder(Estimator):
         training = self._training
         while training.epoch < self._epochs():
             self.history_.append(training.run_epoch(monitor))
+            monitor.epoch(self.history_[-1])  # which may save the state
         self.n_iter_ = training.epoch
         self.components_, self.codes_ = training.components, training.final_codes(monitor)
         return self
