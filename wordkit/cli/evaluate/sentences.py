@@ -12,8 +12,7 @@ from wordkit.cli.report import message, print_results, refuse_unknown, report_ta
 
 @options.command(
     "sentences",
-    example="wordkit evaluate sentences data_samples/vectors.txt data_samples/reviews.train.txt data_samples/reviews.dev.txt "
-    "data_samples/reviews.test.txt",
+    example="wordkit evaluate sentences data_samples/vectors.txt data_samples/reviews.{train,dev,test}.txt",
 )
 @options.input_argument("vec")
 @options.input_argument("train")
