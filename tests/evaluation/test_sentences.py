@@ -54,10 +54,8 @@ def test_the_best_penalty_on_dev_is_that_of_scikit_learn_by_hand():
     train, dev, test = made(1, 60, 20), made(2, 80, 20), made(3, 200, 20)
     tuned = tune(train, dev)
     scale = np.sqrt((train.vectors**2).sum() / 60)
-    models = [
-        linear_model.LogisticRegression(C=C, tol=1e-6, max_iter=1000).fit(train.vectors / scale, train.labels)
-        for C in GRID
-    ]
+    models = [linear_model.LogisticRegression(C=C, tol=1e-6, max_iter=1000) for C in GRID]
+    models = [model.fit(train.vectors / scale, train.labels) for model in models]
     on_dev = [model.score(dev.vectors / scale, dev.labels) for model in models]
     best = int(np.argmax(on_dev))
     assert [accuracy for _, accuracy in tuned.grid] == on_dev and len(set(on_dev)) > 2

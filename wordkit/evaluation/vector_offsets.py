@@ -175,7 +175,7 @@ class _Best:
             top[hot], terms.plus[b, column], terms.plus[c, column], terms.minus[a, column]
         )
         self.floor[query] = np.maximum(self.floor[query], least)
-        found, columns = np.nonzero(bounds >= self.floor[query, None])
+        found, columns = np.divmod(np.flatnonzero(bounds >= self.floor[query, None]), bounds.shape[1])
         self.gathered.append((query[found], columns + lo, bounds[found, columns]))
         self.count += len(found)
         if self.count > _MOST_GATHERED:

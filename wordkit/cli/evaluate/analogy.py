@@ -64,15 +64,12 @@ def command(
         with Input(path, digest=True) as source:
             sets.append(read_questions(source, tally))
             inputs.append(source.record())
-    for table in (vec, output_vectors):
-        if table is not None:
-            with Input(table, digest=True) as source:
-                tables.append(
-                    read_all_vectors(
-                        source, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally
-                    )
-                )
-                inputs.insert(len(tables) - 1, source.record())
+    for matrix in [vec] if output_vectors is None else [vec, output_vectors]:
+        with Input(matrix, digest=True) as source:
+            tables.append(
+                read_all_vectors(source, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally)
+            )
+            inputs.insert(len(tables) - 1, source.record())
     known, outputs = tables[0], tables[1] if output_vectors is not None else None
     words = dict.fromkeys(word for each in sets for four in each.words for word in four)
     warn_of_zero_vectors(known, words, tally, unknown == "lowercase")
