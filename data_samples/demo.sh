@@ -52,5 +52,9 @@ wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity 
 say "evaluate analogy: dog is to dogs as cat is to what?"
 wordkit -q evaluate analogy "$samples/vectors.txt" "$samples/analogies.txt"
 
+say "trace-lasso: variables of a correlated design, with a certified gap"
+wordkit -q trace-lasso "$samples/regression.csv" "$samples/regression.y.txt" -o coefficients.tsv --lam 0.05
+awk -F'\t' '$3 == 1' coefficients.tsv | cut -f1,2 | paste -sd' '
+
 say "de-noising (Denis and Ralaivola 2017, Figure 1): accuracy of PA and RPA on noisy vectors"
 python -m wordkit.evaluation.denoising

@@ -68,7 +68,9 @@ class Regression:
         self.design, self.settings = design, settings
         self.P = None if P is None else row_factor(P[:, design.kept])
         self.n = design.n
-        self._start: Solution | None = None
+        self._start: Solution | None = None  # at lambda _lam; the one before in _before
+        self._lam = 0.0
+        self._before: tuple[float, Array] | None = None
         self._bracket: tuple[float, float] | None = None
         if self.P is not None and not np.einsum("ij,ij->j", self.P, self.P).all():
             raise ValueError("the penalty matrix has a zero column: its coefficient would not be penalized")
@@ -138,7 +140,9 @@ class Regression:
             found = found._replace(objective=found.objective + design.rest)
         else:
             found = self._scikit_learn(lam)
-        self._start = found
+        if self._start is not None:
+            self._before = self._lam, self._start.w
+        self._start, self._lam = found, lam
         return found._replace(objective=found.objective / self.n, gap=found.gap / self.n)
 
     def _trace_norm(self, lam: float, stop: Stop | None) -> Solution:
@@ -154,12 +158,22 @@ class Regression:
         problem = self.problem.at(lam)
         if settings.solver == "irls":
             dual = None if self._start is None else self._start.dual
+            start = self._extrapolated(lam / self.n)
             return fast_irls(problem, tol=settings.tol, w=start, dual=dual, stop=stop, **limit)
         if settings.solver == "admm":
             return admm(SquaredLoss(problem), tol=settings.tol, w=start, stop=stop, **limit)
         if settings.solver == "subgradient":
             return subgradient(problem, tol=settings.tol, w=start, stop=stop, **limit)
         return irls(problem, tol=settings.tol, w=start, stop=stop, **limit)
+
+    def _extrapolated(self, lam: float) -> Array | None:
+        """Where the solution at lam will be about: on the line, in log lam, through the last two if no coefficient is zero."""
+        if self._start is None or self._before is None:
+            return None if self._start is None else self._start.w
+        (first, w_first), (second, w_second) = self._before, (self._lam, self._start.w)
+        if not 0 < lam < second < first or not (np.all(w_first) and np.all(w_second)):
+            return w_second
+        return w_second + (w_second - w_first) * (np.log(lam / second) / np.log(second / first))
 
     def _scikit_learn(self, lam: float) -> Solution:
         linear_model = _linear_model()

@@ -95,7 +95,8 @@ class Smoothed(NamedTuple):
 
 def smoothed(P: Array, w: Array, mu: float) -> Smoothed:
     """Eigendecomposition of P Diag(w)^2 P^T + mu I; one (k, k) eigenproblem and two products of k^2 p."""
-    values, vectors = np.linalg.eigh((P * w**2) @ P.T)
+    A = P * w
+    values, vectors = np.linalg.eigh(A @ A.T)  # of this form NumPy computes one half
     values = np.maximum(values, 0.0)
     roots = np.sqrt(values + mu)
     turned = (vectors / np.sqrt(roots)).T @ P

@@ -84,6 +84,7 @@ def solvers_figure(rows: Rows, path: str | os.PathLike[str]) -> None:
             title=f"{design}, lambda {share} of the largest", xlabel="seconds", yscale="log", ylim=(1e-10, 2)
         )
         axes.set_xscale("symlog", linthresh=1e-2)
+        axes.set_xlim(left=0)
     columns[0].set_ylabel("distance to the optimum")
     columns[0].legend(fontsize="x-small")
     save_figure(figure, path)
@@ -109,5 +110,10 @@ def estimators_figure(rows: Rows, path: str | os.PathLike[str]) -> None:
                 axes.errorbar(sizes, means, bars, **style)
         axes.set(title=f"{design}: {criterion}", xlabel="size of the support")
         axes.set_xscale("log", base=2)
-    columns[0].legend(fontsize="x-small")
+    drawn = dict(
+        pair for axes in columns for pair in zip(*axes.get_legend_handles_labels()[::-1], strict=True)
+    )
+    figure.legend(
+        drawn.values(), drawn.keys(), loc="outside lower center", ncols=len(drawn), fontsize="small"
+    )
     save_figure(figure, path)
