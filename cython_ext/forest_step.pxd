@@ -30,7 +30,7 @@ cdef extern from *:
     #define WK_INLINE static inline
     #define WK_INDEPENDENT
     #endif
-    #define WK_ROWS_AHEAD 8
+    #define WK_ROWS_AHEAD 4
 
     typedef struct {
         ptrdiff_t width, levels;
@@ -47,8 +47,20 @@ cdef extern from *:
 
     WK_INLINE void wk_forest_prox(const wk_forest *m, float *a, float t) {
         float *f = m->factor, *s = m->below;
-        memset(s, 0, m->width * sizeof(float));
-        for (ptrdiff_t l = m->levels - 1; l >= 0; l--) {
+        const ptrdiff_t last = m->levels - 1, leaves = m->level[last], size = m->level[m->levels];
+        /* The deepest level has no children: its operator is soft thresholding, without a square root or a division. */
+        WK_INDEPENDENT
+        for (ptrdiff_t i = leaves; i < size; i++) a[i] = copysignf(wk_positive(fabsf(a[i]) - t), a[i]);
+        if (last == 0) return;
+        memset(s, 0, leaves * sizeof(float));
+        for (ptrdiff_t r = m->run_bound[last]; r < m->run_bound[m->levels]; r++) {
+            float *up = s + m->runs[3 * r + 1];
+            const float *own = a + m->runs[3 * r];
+            const ptrdiff_t n = m->runs[3 * r + 2];
+            WK_INDEPENDENT
+            for (ptrdiff_t k = 0; k < n; k++) up[k] += own[k] * own[k];
+        }
+        for (ptrdiff_t l = last - 1; l >= 0; l--) {
             WK_INDEPENDENT
             for (ptrdiff_t i = m->level[l]; i < m->level[l + 1]; i++) {
                 const float n = sqrtf(a[i] * a[i] + s[i]);
@@ -64,17 +76,16 @@ cdef extern from *:
                 for (ptrdiff_t k = 0; k < n; k++) up[k] += own[k];
             }
         }
-        for (ptrdiff_t l = 1; l < m->levels; l++)
+        for (ptrdiff_t l = 1; l <= last; l++)
             for (ptrdiff_t r = m->run_bound[l]; r < m->run_bound[l + 1]; r++) {
                 const float *up = f + m->runs[3 * r + 1];
-                float *own = f + m->runs[3 * r];
+                float *own = (l < last ? f : a) + m->runs[3 * r];
                 const ptrdiff_t n = m->runs[3 * r + 2];
                 WK_INDEPENDENT
                 for (ptrdiff_t k = 0; k < n; k++) own[k] *= up[k];
             }
-        const ptrdiff_t size = m->level[m->levels];
         WK_INDEPENDENT
-        for (ptrdiff_t i = 0; i < size; i++) a[i] *= f[i];
+        for (ptrdiff_t i = 0; i < leaves; i++) a[i] *= f[i];
     }
 
     WK_INLINE float wk_forest_dot(const float *a, const float *b, ptrdiff_t width) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 _MASK = 2**64 - 1
+_SHARE = 8  # draws in succession that choose their rows by one number
 
 
 def uniform(key: int, number: int) -> float:
@@ -31,7 +32,7 @@ def pick(u: float, threshold, alias) -> int:
 
 def draw(X: np.ndarray, sampling, t: int) -> tuple[int, int, float, float]:
     """Draw t of the cells of dense X: row, column, value, weight. ``sampling`` lends tables and key."""
-    u = [uniform(sampling.key, 3 * t + i) for i in range(3)]
+    u = [uniform(sampling.key, place) for place in (3 * t, 3 * (t // _SHARE) + 1, 3 * t + 2)]
     C, V = X.shape
     if u[0] < sampling.zeros:
         c, v = int(u[1] * C), int(u[2] * V)
