@@ -13,13 +13,17 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse
 
 from tests.benchmarks.measure import THIS_PYTHON, in_process, least_seconds, row
 from tests.reference import forest_prox as twin
 from wordkit._kernels import forest_prox
+from wordkit.errors import ConvergenceWarning
+from wordkit.models.dictionary import Dictionary
 from wordkit.models.forests import forest_of_shape
 from wordkit.models.sparse_codes import sparse_codes
 
@@ -147,6 +151,39 @@ def compare_codes(folder: Path, peer: str, words: int) -> None:
         row(f"{title}: the same, mean", float(np.mean(values[0]) / np.mean(values[1])) - 1, None, "")
 
 
+def show_growth(words: int) -> None:
+    """What a word costs: products with its non-zeros, linear in these, and steps, linear in M^2 (one product with the gram)."""
+    random, contexts, iterations = np.random.default_rng(1), 20_000, 20
+    atoms = random.normal(size=(260, contexts)).astype(np.float32)
+    dictionary = Dictionary(atoms, 1)
+    for cells in (100, 200, 400, 800):
+        columns = np.sort(random.integers(0, contexts, (words, cells)), axis=1).astype(np.int32)
+        values = random.normal(size=words * cells).astype(np.float32)
+        bounds = np.arange(0, words * cells + 1, cells)
+        rows = scipy.sparse.csr_array((values, columns.ravel(), bounds), shape=(words, contexts))
+        seconds = least_seconds(lambda: dictionary.correlations(rows), 5)  # noqa: B023
+        row(
+            f"products with {cells} non-zeros a word, M = 260",
+            seconds / words / cells * 1e9,
+            None,
+            "ns a non-zero",
+        )
+    for dim in (65, 130, 260, 520):
+        D = random.normal(size=(500, dim)).astype(np.float32) / np.float32(np.sqrt(500))
+        X = random.normal(size=(500, words)).astype(np.float32)
+        problem = D.T @ D, D.T @ X, np.einsum("ij,ij->j", X, X, dtype=np.float64)
+        forest = forest_of_shape("3x3", dim=dim)
+
+        def work():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                sparse_codes(*problem, forest=forest, lam=0.1, tol=0, max_iter=iterations)  # noqa: B023
+
+        seconds = least_seconds(work) / words / iterations
+        row(f"a step of a word's codes, M = {dim}", seconds * 1e6, None, "us")
+        row(f"the same over M^2, M = {dim}", seconds / dim**2 * 1e9, None, "ns")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer-python", required=True, help="an interpreter that has spams")
@@ -156,6 +193,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         compare_operator(Path(folder), arguments.peer_python, arguments.columns)
         compare_codes(Path(folder), arguments.peer_python, arguments.words)
+    show_growth(arguments.words)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
+from wordkit._kernels import sparse_products
 from wordkit.parallel import Workers
 
 _CONTEXTS = 2048  # of a block of work
@@ -59,13 +60,19 @@ class Dictionary:
 
     def correlations(self, rows: scipy.sparse.csr_array) -> np.ndarray:
         """D x of each row: (M, n) float32."""
-        upright = np.ascontiguousarray(self.components.T)
-        out = np.empty((len(self.components), rows.shape[0]), dtype=np.float32)
+        return self._products(rows, np.ascontiguousarray(self.components.T), _ROWS)
+
+    def _products(self, rows: scipy.sparse.csr_array, by: np.ndarray, size: int) -> np.ndarray:
+        """(rows @ by)', (k, n) float32, in blocks of ``size`` rows."""
+        cells = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data
+        out = np.empty((by.shape[1], rows.shape[0]), dtype=np.float32)
 
         def part(at: slice) -> None:
-            out[:, at] = (rows[at] @ upright).T
+            products = np.empty((at.stop - at.start, by.shape[1]), dtype=np.float32)
+            sparse_products.multiply(*cells, by, products, at.start, at.stop)
+            out[:, at] = products.T
 
-        self._workers.map(part, _blocks(rows.shape[0], _ROWS))
+        self._workers.map(part, _blocks(rows.shape[0], size))
         return out
 
     def replace(self, rows: scipy.sparse.csr_array, old: np.ndarray, new: np.ndarray) -> None:
@@ -75,12 +82,7 @@ class Dictionary:
                 wide = codes.astype(np.float64)
                 self.code_products += sign * (wide @ wide.T)
         change = np.ascontiguousarray((new - old).T)
-        turned = rows.T.tocsr()
-
-        def part(at: slice) -> None:
-            self.data_products[:, at] += (turned[at] @ change).T
-
-        self._workers.map(part, _blocks(rows.shape[1], _CONTEXTS))
+        self.data_products += self._products(rows.T.tocsr(), change, _CONTEXTS)
 
     def update(self) -> None:
         """One pass of block-coordinate descent over the atoms; those that no row uses stay as they are."""
