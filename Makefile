@@ -27,8 +27,9 @@ $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 
 build: $(VENV)/.installed ## install into .venv, editable, with all extras
 
+# Two workers, whole files each; the kernels' GEMM is one thread's work, as on the command line.
 test: $(VENV)/.installed ## the whole test suite
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.installed ## style and types
 	$(BIN)/python -m ruff check .
