@@ -46,6 +46,13 @@ wordkit -q vocab "$samples/corpus.txt" --max-vocab 3
 say "sparse-code: word vectors with exact zeros, organized by trees"
 wordkit -q sparse-code corpus.counts.npz -o codes.vec --dim 26 --epochs 2 --lam 1
 
+say "plot words: vectors on a plane (needs matplotlib and scikit-learn, the extras plot and eval)"
+if python -c 'import matplotlib, sklearn' 2>/dev/null; then
+  printf 'who\nwhere\nwhen\ndog\ncat\ngood\nbad\n' | wordkit -q plot words "$samples/vectors.txt" -o words.png
+else
+  echo "they are not installed here"
+fi
+
 say "evaluate similarity: word vectors beside people's scores"
 wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
 
