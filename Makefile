@@ -65,7 +65,7 @@ experiment-hmtm: $(VENV)/.installed ## chains, trees and labelled trees on the t
 experiment-hmtm-approximation: $(VENV)/.installed ## Figures 2.2 and 2.3 of Grave's thesis, on the UD trees of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_hmtm_approximation --data "$(DATA)" --output $(RESULTS)/hmtm-approximation
 
-experiment-forest: $(VENV)/.installed $(PEERS_VENV)/.installed ## Table 1 of the sparse coding paper on the text of DATA=folder
+experiment-forest: $(VENV)/.installed $(PEERS_VENV)/.installed ## Tables 1, 2 and 4, Figures 2 to 4 of the sparse coding paper on the texts of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_forest --data "$(DATA)" --output $(RESULTS)/forest --peer-python $(PEERS_VENV)/bin/python
 
 # FULL=1: the sizes of the thesis, which take hours; a run that is called again goes on.
