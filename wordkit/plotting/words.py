@@ -11,12 +11,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import pdist
 
 from wordkit.errors import WordkitError
+from wordkit.monitor import Monitor
 from wordkit.plotting.figure import new_figure, save_figure
 from wordkit.rng import PROJECTION, stream
 
@@ -53,6 +55,7 @@ def projection(
     restarts: int = 10,
     perplexity: float | None = None,
     seed: int = 1,
+    monitor: Monitor | None = None,
 ) -> Projection:
     """Places on a plane for vectors, near where the vectors are near.
 
@@ -63,6 +66,7 @@ def projection(
         restarts: random beginnings, of which the best is kept; means nothing to ``pca``.
         perplexity: of t-SNE, below the number of words; None: 30, and a third of the other words where they are few.
         seed: of the beginnings.
+        monitor: is told of the restarts.
 
     Raises:
         ValueError: an argument out of range.
@@ -77,7 +81,7 @@ def projection(
         raise WordkitError(f"{len(vectors)} words are too few for a map, which needs {LEAST}")
     if perplexity is None:
         perplexity = max(1.0, min(PERPLEXITY, (len(vectors) - 1) / 3))
-    elif not 1 <= perplexity < len(vectors):
+    elif method == "tsne" and not 1 <= perplexity < len(vectors):
         raise WordkitError(
             f"perplexity is {perplexity:g}, expected 1 at least and less than the {len(vectors)} words"
         )
@@ -91,10 +95,12 @@ def projection(
     with _scikit_learn():
         if method == "pca":
             return _pca(vectors)
-        if method == "mds":
-            return _best("stress", (_mds(vectors, _generator(seed, i)) for i in range(restarts)))
+        measure, once = ("stress", _mds) if method == "mds" else ("kl_divergence", partial(_tsne, perplexity))
         return _best(
-            "kl_divergence", (_tsne(vectors, perplexity, _generator(seed, i)) for i in range(restarts))
+            measure,
+            (once(vectors, _generator(seed, i)) for i in range(restarts)),
+            restarts,
+            monitor or Monitor(),
         )
 
 
@@ -116,11 +122,18 @@ def _scikit_learn() -> Iterator[None]:
         yield
 
 
-def _best(measure: str, found: Iterable[tuple[np.ndarray, float]]) -> Projection:
+def _best(
+    measure: str, found: Iterable[tuple[np.ndarray, float]], restarts: int, monitor: Monitor
+) -> Projection:
     """The restart of the lowest value, the first of equal ones."""
-    all_points, values = zip(*found, strict=True)
+    all_points, values = [], []
+    monitor.begin(restarts, "restarts")
+    for points, value in found:
+        all_points.append(points)
+        values.append(value)
+        monitor.advance(1)
     best = int(np.argmin(values))
-    return Projection(all_points[best], measure, values[best], list(values))
+    return Projection(all_points[best], measure, values[best], values)
 
 
 def _pca(vectors: np.ndarray) -> Projection:
@@ -141,7 +154,7 @@ def _mds(vectors: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, 
     return points, float(np.sqrt(np.sum((pdist(points) - distances) ** 2) / np.sum(distances**2)))
 
 
-def _tsne(vectors: np.ndarray, perplexity: float, random: np.random.Generator) -> tuple[np.ndarray, float]:
+def _tsne(perplexity: float, vectors: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, float]:
     from sklearn.manifold import TSNE
 
     model = TSNE(

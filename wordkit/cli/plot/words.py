@@ -43,7 +43,7 @@ def command(
     stress of mds, explained (share of the variance) of pca. Needs the extras plot and eval (scikit-learn).
     """
     from wordkit.cli.plot import tell_missing_glyphs
-    from wordkit.cli.report import message, print_results, report_tally
+    from wordkit.cli.report import ProgressMonitor, message, print_results, report_tally
     from wordkit.errors import WordkitError
     from wordkit.evaluation.known_vectors import read_chosen_vectors
     from wordkit.evaluation.result import Result
@@ -79,13 +79,17 @@ def command(
     with Input(vec, digest=True) as source:
         drawn = read_chosen_vectors(source, None if top else words, top=top, tally=tally)
         name, record = source.name, source.record()
+    monitor = ProgressMonitor("plot words")
     try:
         found = projection(
-            drawn.vectors, method=method, similarity=similarity, restarts=restarts, perplexity=perplexity, seed=seed
+            drawn.vectors, method=method, similarity=similarity, restarts=restarts, perplexity=perplexity, seed=seed,
+            monitor=monitor,
         )  # fmt: skip
     except WordkitError as error:
         report_tally(tally)
         raise WordkitError(f"{name}: {error}") from None
+    finally:
+        monitor.close()
     labels = [group_of.get(word, "") for word in drawn.words] if groups else None
     tell_missing_glyphs(words_figure(drawn.words, found.points, output, groups=labels, title=title))
     report_tally(tally)
