@@ -6,9 +6,9 @@ class, some times over. :func:`joins` merges classes to one, which gives the bit
 
 Counts in the window, its row and column sums too, are those between words taken in so far.
 
-Bits on the Brown corpus (30,349 words): merging 1.31 and 1.63 at 100 and 256 classes; exchange 1.33, 1.35, 1.36 and 1.37 (1.64, 1.65,
-1.66, 1.66) after one, two, three and ten sweeps, of which each takes a sixth of the time of merging. Begun with the words dealt
-out by rank, three sweeps reach 1.33 (1.61).
+Bits on the Brown corpus (30,349 words): merging 1.31 and 1.63 at 100 and 256 classes; exchange 1.33, 1.35, 1.36 and 1.37 (1.64,
+1.65, 1.66, 1.66) after one, two, three and ten sweeps, of which each takes a sixth of the time of merging. Begun with the words
+dealt out by rank, three sweeps reach 1.33 (1.61).
 """
 
 from __future__ import annotations
