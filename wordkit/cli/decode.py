@@ -25,7 +25,7 @@ from wordkit.errors import WordkitError
               help="Write CoNLL with Class= or Posterior= in MISC, or word<TAB>representation.")  # fmt: skip
 @click.option("--input-format", type=click.Choice(["auto", "text", "conll", "conllu", "conllx", "conllulex", "columns"]),
               default="auto",
-              help="Format of INPUT; auto goes by its first lines. columns: the words of a file for evaluate ner, as text.")  # fmt: skip
+              help="Format of INPUT; auto goes by its first lines. columns: words of a file for evaluate ner.")  # fmt: skip
 @click.option("--projection", type=click.Choice(["exact", "kbest", "ebest"]), default="exact",
               help="Infer over all classes, or as the model was trained.")  # fmt: skip
 @click.option("--min-probability", type=options.share, default=0.001,

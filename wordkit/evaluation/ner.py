@@ -170,8 +170,9 @@ def _trainer(module: Any, monitor: Monitor | None) -> Any:
     """A trainer that tells the monitor of its iterations."""
 
     class Told(module.Trainer):  # type: ignore[name-defined]
-        def on_iteration(self, log: Any, info: Any) -> None:
-            if monitor is not None:
+        def message(self, text: str) -> None:
+            super().message(text)
+            if monitor is not None and text.startswith("***** Iteration"):
                 monitor.advance(1)
 
     if monitor is not None:

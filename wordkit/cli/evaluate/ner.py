@@ -40,7 +40,7 @@ _COLUMN = click.IntRange(1, 1000)
 @representation_options
 @click.option("--method", type=click.Choice(["crf", "baseline", "given"]), default="crf",
               help="Conditional random field; entities of TRAIN wherever their words come again; or nothing is "
-                   "trained, and all files hold given and predicted tags in their last two columns, as for conlleval.")  # fmt: skip
+                   "trained, and all files end in columns of given and predicted tags, as for conlleval.")  # fmt: skip
 @click.option("--scheme", type=click.Choice(["conlleval", "iob2"]), default="conlleval",
               help="How tags are read: I- may begin an entity, as conlleval has it; or only B- may.")  # fmt: skip
 @click.option(
