@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from wordkit.errors import WordkitError
-from wordkit.evaluation.entities import Lexicon, entities, entity_scores, iob2, scheme_of
+from wordkit.evaluation.entities import Lexicon, entity_scores
 from wordkit.evaluation.result import Result
 from wordkit.evaluation.token_features import TokenFeatures, covered
+from wordkit.formats.entity_tags import entities, iob2, scheme_of
 from wordkit.formats.tagged import Tagged
 from wordkit.monitor import Monitor
 
@@ -181,13 +182,14 @@ def _trainer(module: Any, monitor: Monitor | None) -> Any:
 
 
 def ner_result(
-    data: TaggedData, predicted: Sequence[Sequence[str]], *, scheme: str, parameters: Mapping[str, Any], lexicon: Lexicon | None,
+    data: TaggedData, predicted: Sequence[Sequence[str]], *, scheme: str, parameters: Mapping[str, Any], lexicon:
+    Lexicon | None,
     seen: frozenset[str] = frozenset(), fitted: Mapping[str, Any] | None = None, as_given: bool = False,
 ) -> Result:  # fmt: skip
     """Scores of predicted tags.
 
     Args:
-        scheme: how tags are read, see :mod:`wordkit.evaluation.entities`.
+        scheme: how tags are read, see :mod:`wordkit.formats.entity_tags`.
         lexicon: the baseline of the training data, scored beside; None where there are none.
         fitted: what there is to say of the training, for the details.
         seen: words of the training data, which count as covered where there is no representation.

@@ -19,6 +19,10 @@ EVALUATIONS = {
             "sentences",
             "Accuracy of logistic regression on sentences as averages of their words' vectors.",
         ),
+        "supersense": (
+            "supersense",
+            "Accuracy of supersenses of nouns and verbs, found with word representations.",
+        ),
         "similarity": ("similarity", "Correlation of word vectors with people's scores of word pairs."),
     }
 }

@@ -103,7 +103,8 @@ def command(
                 )
             )  # fmt: skip
             inputs.append(source.record())
-        _describe(read[-1], path, scheme)
+    for each in read:
+        _describe(each, scheme)
     parameters: dict[str, Any] = {"method": method}
     if given:
         results = [
@@ -189,18 +190,18 @@ def _check_options(method: str, output: str | None, test: Sequence[str]) -> None
     options.warn_meaningless(meaningless, context.params, options.given_by_user(context))
 
 
-def _describe(data: Tagged, path: str, scheme: str) -> None:
+def _describe(data: Tagged, scheme: str) -> None:
     """What was read, before the work."""
-    from wordkit.evaluation.entities import scheme_of
+    from wordkit.formats.entity_tags import scheme_of
 
     found = scheme_of(data.tags)
     pos = "parts of speech" if data.pos is not None else "no parts of speech: capitalization only"
     tags = len({tag for own in data.tags for tag in own})
-    message(f"{path}: {len(data.words)} sentences, {data.n_tokens} tokens, {tags} tags ({found}), {pos}")
+    message(f"{data.name}: {len(data.words)} sentences, {data.n_tokens} tokens, {tags} tags ({found}), {pos}")
     if data.marks:
-        message(f"{path}: {data.marks} -DOCSTART- lines left out")
+        message(f"{data.name}: {data.marks} -DOCSTART- lines left out")
     if scheme == "iob2" and found != "IOB2":
-        message(f"warning: {path}: tags are {found}; with --scheme iob2 an I- without its B- is no entity")
+        message(f"warning: {data.name}: tags are {found}; with --scheme iob2 an I- without its B- is no entity")
 
 
 def _report(results: Sequence[Any], train_tags: Sequence[str]) -> None:
