@@ -91,29 +91,19 @@ def test_nothing_to_learn_is_an_error():
 
 
 def test_results_beside_the_baseline():
-    test = data([["Ann", "met", "Rome"]], [["B-PER", "O", "I-PER"]], None)
-    lexicon = Lexicon(SENTENCES, TAGS, "conlleval")
-    seen = frozenset(["Ann", "Rome"])
+    test = data([["Ann", "met", "Oslo"]], [["B-PER", "O", "I-PER"]], None)
+    lexicon, tagger = Lexicon(SENTENCES, TAGS, "conlleval"), EntityTagger(iterations=7)
     result = ner_result(
-        test,
-        [["B-PER", "O", "B-PER"]],
-        scheme="conlleval",
-        parameters={"lam": 1},
-        lexicon=lexicon,
-        seen=seen,
-        fitted={"x": 1},
-    )
-    assert result.metrics == {"precision": 1, "recall": 1, "f1": 1, "accuracy": 1, "baseline_f1": 0.5}
+        test, [["B-PER", "O", "B-PER"]], parameters={"scheme": "conlleval", "lam": 1}, train=data(), lexicon=lexicon,
+        tagger=tagger,
+    )  # fmt: skip
+    assert result.metrics == {"precision": 1, "recall": 1, "f1": 1, "accuracy": 1, "baseline_f1": 2 / 3}
     assert (result.covered, result.total) == (2, 3)
-    assert (
-        result.details["scheme_of_data"] == "mixed"
-        and not result.details["pos_column"]
-        and result.details["x"] == 1
-    )
-    assert result.details["baseline"]["entries"] == 2
+    assert result.details["scheme_of_data"] == "mixed" and not result.details["pos_column"]
+    assert result.details["baseline"]["entries"] == 2 and result.details["iterations"] == 7
     assert result.parameters == {"scheme": "conlleval", "lam": 1}
-    as_given = ner_result(
-        test, [["B-PER", "O", "B-PER"]], scheme="conlleval", parameters={}, lexicon=None, as_given=True
-    )
+    as_given = ner_result(test, [["B-PER", "O", "B-PER"]], parameters={"scheme": "conlleval"}, as_given=True)
     assert as_given.metrics == {"precision": 1, "recall": 1, "f1": 1, "accuracy": 2 / 3}
     assert (as_given.covered, as_given.total) == (3, 3)
+    represented = data([["Ann", "met", "Oslo"]], [["B-PER", "O", "O"]], None, vectors())
+    assert ner_result(represented, [["O"] * 3], parameters={"scheme": "iob2"}, train=data()).covered == 1

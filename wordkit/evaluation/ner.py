@@ -182,42 +182,42 @@ def _trainer(module: Any, monitor: Monitor | None) -> Any:
 
 
 def ner_result(
-    data: TaggedData, predicted: Sequence[Sequence[str]], *, scheme: str, parameters: Mapping[str, Any], lexicon:
-    Lexicon | None,
-    seen: frozenset[str] = frozenset(), fitted: Mapping[str, Any] | None = None, as_given: bool = False,
+    data: TaggedData, predicted: Sequence[Sequence[str]], *, parameters: Mapping[str, Any], train: TaggedData | None = None,
+    lexicon: Lexicon | None = None, tagger: EntityTagger | None = None, as_given: bool = False,
 ) -> Result:  # fmt: skip
     """Scores of predicted tags.
 
     Args:
-        scheme: how tags are read, see :mod:`wordkit.formats.entity_tags`.
-        lexicon: the baseline of the training data, scored beside; None where there are none.
-        fitted: what there is to say of the training, for the details.
-        seen: words of the training data, which count as covered where there is no representation.
+        parameters: what they depend on; ``scheme`` among them says how tags are read, see :mod:`wordkit.formats.entity_tags`.
+        train: the training data, if there were any; their words count as covered where there is no representation.
+        lexicon: their baseline, scored beside.
+        tagger: what predicted, if it was one, for the details.
         as_given: compare with the tags of the data as they are, not as IOB2.
 
     Returns:
         A :class:`Result` with ``precision``, ``recall``, ``f1`` over entities and ``accuracy`` over tokens, with a lexicon also
         ``baseline_f1``; ``covered`` and ``total`` are tokens. Details as of :func:`entity_scores`, ``scheme_of_data``,
-        ``pos_column``: whether there are parts of speech, ``document_marks`` left out, ``baseline`` with its scores.
+        ``pos_column``: whether there are parts of speech, ``document_marks`` left out, ``baseline`` with its scores, and
+        of a tagger ``weights``, ``iterations``, ``converged``.
     """
-    tagged = data.tagged
+    tagged, scheme = data.tagged, parameters["scheme"]
     gold = tagged.tags if as_given else data.iob2(scheme)
     metrics, details = entity_scores(gold, predicted, scheme)
     if lexicon is not None:
         baseline, _ = entity_scores(gold, [lexicon.tag(words) for words in tagged.words], scheme)
         metrics["baseline_f1"] = baseline["f1"]
         details["baseline"] = {**baseline, "entries": len(lexicon.types), "ambiguous": lexicon.ambiguous}
-    if as_given:
-        n_covered = tagged.n_tokens
-    elif data.features:
-        n_covered = int(np.count_nonzero(covered(data.features)))
-    else:
-        n_covered = sum(word in seen for words in tagged.words for word in words)
+    if tagger is not None:
+        details |= {
+            "weights": tagger.n_features,
+            "iterations": tagger.iterations,
+            "converged": tagger.converged,
+        }
     return Result(
         name="ner",
         data=tagged.name,
         metrics=metrics,
-        covered=n_covered,
+        covered=_covered(data, train),
         total=tagged.n_tokens,
         details={
             **details,
@@ -225,7 +225,16 @@ def ner_result(
             "scheme_of_data": scheme_of(tagged.tags),
             "pos_column": tagged.pos is not None,
             "document_marks": tagged.marks,
-            **(fitted or {}),
         },
-        parameters={"scheme": scheme, **parameters},
+        parameters=parameters,
     )
+
+
+def _covered(data: TaggedData, train: TaggedData | None) -> int:
+    """How many tokens a representation knows; without one, those whose word is in the training data."""
+    if data.features:
+        return int(np.count_nonzero(covered(data.features)))
+    if train is None:
+        return data.tagged.n_tokens
+    seen = {word for words in train.tagged.words for word in words}
+    return sum(word in seen for words in data.tagged.words for word in words)

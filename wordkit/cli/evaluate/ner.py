@@ -25,6 +25,7 @@ from wordkit.cli.report import (
 )
 
 if TYPE_CHECKING:
+    from wordkit.evaluation.ner import EntityTagger, TaggedData
     from wordkit.formats.tagged import Tagged
 
 _COLUMN = click.IntRange(1, 1000)
@@ -105,17 +106,10 @@ def command(
             inputs.append(source.record())
     for each in read:
         _describe(each, scheme)
-    parameters: dict[str, Any] = {"method": method}
+    parameters: dict[str, Any] = {"method": method, "scheme": scheme}
     if given:
         results = [
-            ner_result(
-                TaggedData(each),
-                each.predicted,
-                scheme=scheme,
-                parameters=parameters,
-                lexicon=None,
-                as_given=True,
-            )
+            ner_result(TaggedData(each), each.predicted, parameters=parameters, as_given=True)
             for each in read
         ]
     else:
@@ -126,45 +120,32 @@ def command(
         inputs += records
         sets = [TaggedData(each, own) for each, own in zip(read, features, strict=True)]
         lexicon = Lexicon(read[0].words, read[0].tags, scheme)
-        fitted: dict[str, Any] = {}
+        tagger = None
         if method == "crf":
             parameters |= representation_parameters(
                 clusters, vectors, decoded, prefixes, unlexicalized, unknown, ignore_case, restrict_vocab
             )
             parameters |= {"window": window, "lam": lam}
-            tagger = EntityTagger(lexicalized=not unlexicalized, window=window, lam=lam, scheme=scheme)
-            monitor = ProgressMonitor("evaluate ner")
-            try:
-                tagger.fit(sets[0], monitor)
-            finally:
-                monitor.close()
-            fitted = {
-                "weights": tagger.n_features,
-                "iterations": tagger.iterations,
-                "converged": tagger.converged,
-            }
-            message(f"{tagger.n_features} weights, {tagger.iterations} iterations")
-            if not tagger.converged:
-                message("warning: the training did not converge")
-            predicted = [tagger.predict(each) for each in sets[1:]]
-        else:
-            predicted = [[lexicon.tag(words) for words in each.tagged.words] for each in sets[1:]]
-        seen = frozenset(word for words in read[0].words for word in words)
-        results = [
-            ner_result(
-                each, tags, scheme=scheme, parameters=parameters, lexicon=lexicon, seen=seen, fitted=fitted
+            tagger = _fitted(
+                EntityTagger(lexicalized=not unlexicalized, window=window, lam=lam, scheme=scheme), sets[0]
             )
+        predicted = [
+            tagger.predict(each) if tagger else [lexicon.tag(words) for words in each.tagged.words]
+            for each in sets[1:]
+        ]
+        results = [
+            ner_result(each, tags, parameters=parameters, train=sets[0], lexicon=lexicon, tagger=tagger)
             for each, tags in zip(sets[1:], predicted, strict=True)
         ]
         if output:
             _write(output, sets[1].tagged, sets[1].iob2(scheme), predicted[0])
-        _report(results, [tag for tags in read[0].tags for tag in tags])
+        _report(results, read[0])
     if strict:
         for result in results:
             refuse_unknown(result.data, result.total - result.covered, result.total, "tokens are")
     report_tally(tally)
     columns = {"word-column": word_column, "label-column": label_column, "pos-column": pos_column}
-    run = signature("evaluate-ner", {**parameters, "scheme": scheme, **columns}, inputs)
+    run = signature("evaluate-ner", {**parameters, **columns}, inputs)
     print_results("evaluate ner", run, time.monotonic() - started, results, as_json=as_json, details=details)
 
 
@@ -201,11 +182,25 @@ def _describe(data: Tagged, scheme: str) -> None:
     if data.marks:
         message(f"{data.name}: {data.marks} -DOCSTART- lines left out")
     if scheme == "iob2" and found != "IOB2":
-        message(f"warning: {data.name}: tags are {found}; with --scheme iob2 an I- without its B- is no entity")
+        message(
+            f"warning: {data.name}: tags are {found}; with --scheme iob2 an I- without its B- is no entity"
+        )
 
 
-def _report(results: Sequence[Any], train_tags: Sequence[str]) -> None:
-    known = {tag.partition("-")[2] for tag in train_tags}
+def _fitted(tagger: EntityTagger, train: TaggedData) -> EntityTagger:
+    monitor = ProgressMonitor("evaluate ner")
+    try:
+        tagger.fit(train, monitor)
+    finally:
+        monitor.close()
+    message(f"{tagger.n_features} weights, {tagger.iterations} iterations")
+    if not tagger.converged:
+        message("warning: the training did not converge")
+    return tagger
+
+
+def _report(results: Sequence[Any], train: Tagged) -> None:
+    known = {tag.partition("-")[2] for tags in train.tags for tag in tags}
     for result in results:
         message(f"{result.data}: {result.covered} of {result.total} tokens known")
         new = [
