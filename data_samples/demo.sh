@@ -59,6 +59,9 @@ wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity 
 say "evaluate analogy: dog is to dogs as cat is to what?"
 wordkit -q evaluate analogy "$samples/vectors.txt" "$samples/analogies.txt"
 
+say "evaluate ner: entities that the training part holds, wherever they come again (the CRF needs the extra eval)"
+wordkit -q evaluate ner "$samples/entities.train.conll" "$samples/entities.test.conll" --method baseline
+
 say "trace-lasso: variables of a correlated design, with a certified gap"
 wordkit -q trace-lasso "$samples/regression.csv" "$samples/regression.y.txt" -o coefficients.tsv --lam 0.05
 awk -F'\t' '$3 == 1' coefficients.tsv | cut -f1,2 | paste -sd' '

@@ -18,7 +18,9 @@ from wordkit.formats.labelled import LabelledReader
 from wordkit.formats.number_table import read_number_table
 from wordkit.formats.opening import Input
 from wordkit.formats.questions import read_questions
+from wordkit.formats.supersenses import read_supersenses
 from wordkit.formats.svmlight import read_svmlight
+from wordkit.formats.tagged import read_tagged
 from wordkit.formats.vectors import read_vectors
 from wordkit.formats.word_pairs import read_word_pairs
 from wordkit.tally import Tally
@@ -77,6 +79,14 @@ def _analogies(path: Path, tally: Tally) -> None:
     read_questions(path, tally)
 
 
+def _entities(path: Path, tally: Tally) -> None:
+    read_tagged(path, tally=tally)
+
+
+def _supersenses(path: Path, tally: Tally) -> None:
+    read_supersenses(path, tally=tally)
+
+
 def _counts(path: Path, tally: Tally) -> None:
     read_counts(path)
 
@@ -97,6 +107,8 @@ READERS = {
     "svmlight": _svmlight,
     "similarity": _similarity,
     "analogies": _analogies,
+    "entities": _entities,
+    "supersenses": _supersenses,
     "labelled documents": _labelled,
     "text": _labelled,
     "counts": _counts,
@@ -106,6 +118,7 @@ TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5",
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
 EVALUATE = ("evaluate", "classification", "small.model")
 VECTORS = BROKEN.parent / "vectors.txt"
+ENTITIES = BROKEN.parent / "entities.train.conll"
 TARGET = BROKEN.parent / "regression.y.txt"
 COMMANDS_OF = {
     "csv": [("trace-lasso", "-o", "out.tsv")],
@@ -115,6 +128,8 @@ COMMANDS_OF = {
     "svmlight": [TRAIN_SVMLIGHT],
     "similarity": [("evaluate", "similarity", VECTORS)],
     "analogies": [("evaluate", "analogy", VECTORS)],
+    "entities": [("evaluate", "ner", "--method", "baseline", ENTITIES)],
+    "supersenses": [("evaluate", "supersense")],
     "labelled documents": [TRAIN, EVALUATE],
     "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",)],
     "counts": [("info",), ("sparse-code", "-o", "out.vec")],

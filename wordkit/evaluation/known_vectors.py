@@ -36,8 +36,13 @@ class KnownVectors:
 
     def row(self, word: str, lowercase: bool = False) -> int:
         """Row of a word, with ``lowercase`` that of its lower case if it has none itself; -1 if there is none."""
-        found = self.rows.get(word.lower() if self.ignore_case else word, -1)
-        return self.rows.get(word.lower(), -1) if lowercase and found < 0 else found
+        return find_row(self.rows, word, self.ignore_case, lowercase)
+
+
+def find_row(rows: Mapping[str, int], word: str, ignore_case: bool = False, lowercase: bool = False) -> int:
+    """Row of a word, in lower case with ``ignore_case``; -1 if it has none. ``lowercase``: then that of its lower case."""
+    found = rows.get(word.lower() if ignore_case else word, -1)
+    return rows.get(word.lower(), -1) if lowercase and found < 0 else found
 
 
 def read_known_vectors(
