@@ -15,6 +15,8 @@ from wordkit.formats.conll import read_conll
 from wordkit.formats.counts import read_counts
 from wordkit.formats.forest import read_forest
 from wordkit.formats.labelled import LabelledReader
+from wordkit.formats.nbest import read_counts as read_nbest_counts
+from wordkit.formats.nbest import read_lists
 from wordkit.formats.number_table import read_number_table
 from wordkit.formats.opening import Input
 from wordkit.formats.questions import read_questions
@@ -27,7 +29,7 @@ BROKEN = Path(__file__).parent.parent / "data_samples" / "broken"
 
 
 class Sample(NamedTuple):
-    """A row of the table; ``manner`` is ``error``, ``warning`` or ``note``."""
+    """A row of the table; ``manner`` is ``error``, ``warning``, ``note`` or ``good``."""
 
     path: Path
     kind: str
@@ -42,7 +44,7 @@ class Sample(NamedTuple):
 
 def _samples() -> list[Sample]:
     rows = re.findall(
-        r"^\| `(\S+)` \| ([^|]+) \| (?:(warning|note): )?(?:line (\d+): )?(.+) \|$",
+        r"^\| `(\S+)` \| ([^|]+) \| (?:(warning|note|good): )?(?:line (\d+): )?(.+) \|$",
         (BROKEN / "README.md").read_text(),
         re.M,
     )
@@ -89,6 +91,14 @@ def _csv(path: Path, tally: Tally) -> None:
     read_number_table(path, tally)
 
 
+def _nbest(path: Path, tally: Tally) -> None:
+    read_lists(path, tally=tally)
+
+
+def _nbest_counts(path: Path, tally: Tally) -> None:
+    read_nbest_counts(path, read_lists(BROKEN / "short.nbest").candidate_qids())
+
+
 READERS = {
     "csv": _csv,
     "vectors": _vectors,
@@ -101,6 +111,8 @@ READERS = {
     "text": _labelled,
     "counts": _counts,
     "forest": _forest,
+    "n-best": _nbest,
+    "n-best counts": _nbest_counts,
 }
 TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
@@ -184,6 +196,11 @@ def test_warnings_are_counted_and_errors_when_strict(inside, sample, read):
     assert run.stderr.decode().splitlines()[0] == f"wordkit: warning: {sample.message()} ({kind})"
     run = inside("convert", sample.path, "strict.vec", "--strict")
     assert (run.returncode, run.stderr.decode()) == (1, f"wordkit: error: {sample.message()}\n")
+
+
+@pytest.mark.parametrize(("sample", "read"), _of("good", READERS))
+def test_good_files_are_read(sample, read):
+    read(sample.path, Tally(strict=True))
 
 
 @pytest.mark.parametrize(("sample", "read"), _of("note", READERS))
