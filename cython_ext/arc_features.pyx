@@ -6,6 +6,9 @@ of the weights of its features, whose place in the table of 2^b weights is a has
 
     place  =  top b bits of  (head part + word part + direction part) * odd constant   (mod 2^64)
 
+A feature without and with distance shares a bucket of 8 places, which begins at that place with its last 3 bits taken off: one line
+of the cache for both.
+
 A part hashes what a feature says of the head, or of the word, with the feature's number; parts are made once a sentence, n of them, and
 the n^2 arcs only add. w, t are word and tag, t-1 and t+1 the tags beside:
 
@@ -24,6 +27,7 @@ cdef enum:
     TEMPLATES = 23   # without those of the tags between
     PARTS = 24
     BETWEEN = 23
+    BUCKET = 8       # places of a feature's bucket: without distance, and six distances
 
 PARTS_PER_WORD = PARTS
 PLACES_PER_ARC = 2 * TEMPLATES
@@ -49,7 +53,8 @@ cdef inline uint64_t place(uint64_t sum, int shift) noexcept nogil:
     return (sum * <uint64_t>0x9E3779B97F4A7C15) >> shift
 
 
-cdef inline uint64_t length(Py_ssize_t distance) noexcept nogil:
+cdef inline uint64_t length(Py_ssize_t head, Py_ssize_t word) noexcept nogil:
+    cdef Py_ssize_t distance = word - head if head < word else head - word
     if distance < 5:
         return <uint64_t>distance
     return 5 if distance <= 10 else 6
@@ -57,10 +62,6 @@ cdef inline uint64_t length(Py_ssize_t distance) noexcept nogil:
 
 cdef inline uint64_t direction(Py_ssize_t head, Py_ssize_t word) noexcept nogil:
     return part(60, 1 + (head < word), 0)
-
-
-cdef inline uint64_t direction_and_distance(Py_ssize_t head, Py_ssize_t word) noexcept nogil:
-    return part(60, 1 + (head < word), length(word - head if head < word else head - word))
 
 
 cdef inline uint64_t tag_at(const int32_t* tags, Py_ssize_t n, Py_ssize_t i) noexcept nogil:
@@ -108,15 +109,13 @@ cdef void make_parts(const int32_t* words, const int32_t* tags, Py_ssize_t n, ui
         h[BETWEEN], c[BETWEEN] = part(23, 0, t), part(56, 0, t)
 
 
-cdef inline void arc_places(const uint64_t* head, const uint64_t* child, uint64_t way, uint64_t way_far, int shift,
+cdef inline void arc_places(const uint64_t* head, const uint64_t* child, uint64_t way, uint64_t far, int shift,
                             uint64_t* out) noexcept nogil:
     """The 2 TEMPLATES places of an arc without those of the tags between."""
     cdef Py_ssize_t i
-    cdef uint64_t sum
     for i in range(TEMPLATES):
-        sum = head[i] + child[i]
-        out[2 * i] = place(sum + way, shift)
-        out[2 * i + 1] = place(sum + way_far, shift)
+        out[2 * i] = place(head[i] + child[i] + way, shift) & ~<uint64_t>(BUCKET - 1)
+        out[2 * i + 1] = out[2 * i] + far
 
 
 # --- scores -------------------------------------------------------------------------------------------------------------------
@@ -131,7 +130,7 @@ cdef void score_side(Py_ssize_t h, Py_ssize_t side, Py_ssize_t n, const int32_t*
     cdef uint64_t way = direction(h, m), base
     cdef double sum
     while 1 <= m <= n:
-        arc_places(heads + h * PARTS, children + m * PARTS, way, direction_and_distance(h, m), shift, found)
+        arc_places(heads + h * PARTS, children + m * PARTS, way, length(h, m), shift, found)
         sum = 0
         for i in range(2 * TEMPLATES):
             sum += weights[found[i]]
@@ -151,7 +150,7 @@ cdef int refuse(const int32_t[::1] words, const int32_t[::1] tags, Py_ssize_t si
     cdef Py_ssize_t n = words.shape[0], i
     if n < 1 or tags.shape[0] != n:
         raise ValueError("words and tags need an entry a word, for at least one word")
-    if not 1 <= bits <= LARGEST_TABLE or size != 1 << bits:
+    if not 3 <= bits <= LARGEST_TABLE or size != 1 << bits:
         raise ValueError("weights are a table of 2^bits numbers")
     if parts.shape[0] != 3 or parts.shape[1] < n + 1 or parts.shape[2] != PARTS:
         raise ValueError("parts need 3 rows of (n + 1, PARTS_PER_WORD) places")
@@ -204,7 +203,7 @@ cdef Py_ssize_t arc_list(Py_ssize_t h, Py_ssize_t m, const int32_t* tags, int sh
     """All places of an arc; how many."""
     cdef Py_ssize_t i, n = 2 * TEMPLATES, side = 1 if h < m else -1
     cdef uint64_t way = direction(h, m), base
-    arc_places(heads + h * PARTS, children + m * PARTS, way, direction_and_distance(h, m), shift, out)
+    arc_places(heads + h * PARTS, children + m * PARTS, way, length(h, m), shift, out)
     base = heads[h * PARTS + BETWEEN] + children[m * PARTS + BETWEEN] + way
     i = h + side
     while i != m:
