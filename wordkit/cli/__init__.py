@@ -29,6 +29,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
             "Learn classes of words, and word vectors, from dependency trees or text.",
         ),
         "sparse-code": ("sparse_code", "Learn word vectors with exact zeros from co-occurrence counts."),
+        "nbest": ("nbest", "Make lists of the best parses of sentences, for rerankers."),
         "trace-lasso": ("trace_lasso", "Select variables of a regression with correlated columns."),
     },
     "Apply": {

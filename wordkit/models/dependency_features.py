@@ -66,17 +66,17 @@ def name_of(key: int, words: Sequence[str], tags: Sequence[str]) -> str:
 
 def are_keys(keys: np.ndarray, n_words: int, n_tags: int) -> bool:
     """Whether all of these are keys of words and tags below some numbers."""
-    for key in keys.tolist():
-        template = key & ((1 << kernel.TEMPLATE_BITS) - 1)
-        if template >= len(kernel.TEMPLATES):
-            return False
-        key >>= kernel.TEMPLATE_BITS
-        for field in kernel.TEMPLATES[template][1].split():
-            kind = field[-1]
-            value = key & ((1 << kernel.FIELD_BITS[kind]) - 1)
-            if kind != "n" and value >= 3 + (n_tags if kind == "t" else n_words):
+    templates = classes_of(keys)
+    if (templates >= len(kernel.TEMPLATES)).any():
+        return False
+    most = {"n": kernel.MOST["n"], "t": n_tags + 2, "w": n_words + 2}
+    for template, (_, fields) in enumerate(kernel.TEMPLATES):
+        rest = keys[templates == template] >> np.uint64(kernel.TEMPLATE_BITS)
+        for field in fields.split():
+            bits = kernel.FIELD_BITS[field[-1]]
+            if ((rest & np.uint64((1 << bits) - 1)) > most[field[-1]]).any():
                 return False
-            key >>= kernel.FIELD_BITS[kind]
-        if key:
+            rest = rest >> np.uint64(bits)
+        if rest.any():
             return False
     return True
