@@ -32,12 +32,13 @@ class ListOutput:
         self._qids: list[np.ndarray] = []
         self._counts: list[np.ndarray] = []
         self._sums = np.zeros((3, 3), np.int64)  # first candidates, best and worst ones
-        self.n_lists = self.n_candidates = self.n_unseen = self.n_occurrences = 0
+        self.n_lists = self.n_scored = self.n_candidates = self.n_unseen = 0
 
     @contextlib.contextmanager
-    def opened(self, n_features: int) -> Iterator[None]:
+    def opened(self, n_features: int | None) -> Iterator[None]:
         """While the block runs lists and trees can be added; the files appear when it ends well."""
-        header = f"{n_features + 1} features; 1: the parser's score less that of the first candidate"
+        known = "" if n_features is None else f"{n_features + 1} features; "
+        header = f"{known}1: the parser's score less that of the first candidate"
         with contextlib.ExitStack() as stack:
             if self.options["trees_out"] is not None:
                 self._trees = stack.enter_context(open_output(self.options["trees_out"]))
@@ -53,13 +54,13 @@ class ListOutput:
         picked = one.counts[[0, int(np.argmax(shares)), int(np.argmin(shares))]]
         if one.counts[0, 1]:
             self._sums += picked
+            self.n_scored += 1
         self.n_lists += 1
         self.n_candidates += len(shares)
         if self._lists is not None:
             rows, unseen = one.rows(index)
             self._lists.add(one.qid, shares, rows)
             self.n_unseen += unseen
-            self.n_occurrences += len(one.keys)
         if self.options["counts_out"] is not None:
             self._qids.append(np.full(len(shares), one.qid, np.int64))
             self._counts.append(one.counts)
