@@ -31,7 +31,11 @@ def spans(tree):
 def test_by_hand():
     tree = parse_tree("(S1 (NP (DT the) (NN cat)) (VP (VBZ sleeps)))")
     assert spans(tree) == [("S1", 0, 3), ("NP", 0, 2), ("VP", 2, 3)]
-    assert [(leaf.label, leaf.word) for leaf in tree.leaves()] == [("DT", "the"), ("NN", "cat"), ("VBZ", "sleeps")]
+    assert [(leaf.label, leaf.word) for leaf in tree.leaves()] == [
+        ("DT", "the"),
+        ("NN", "cat"),
+        ("VBZ", "sleeps"),
+    ]
     assert spans(parse_tree("( (S(NP (N a))))  ")) == [("", 0, 1), ("S", 0, 1), ("NP", 0, 1)]
 
 

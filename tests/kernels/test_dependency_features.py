@@ -19,7 +19,9 @@ WORDS, TAGS = [f"w{i}" for i in range(9)], [f"T{i}" for i in range(5)]
 
 def named(words, tags, heads):
     """Features of each tree by name, with their counts."""
-    keys, counts = count_features(np.array(words, np.int32), np.array(tags, np.int32), np.array(heads, np.int32))
+    keys, counts = count_features(
+        np.array(words, np.int32), np.array(tags, np.int32), np.array(heads, np.int32)
+    )
     assert len(set(keys.tolist())) == len(keys)
     assert are_keys(keys, len(WORDS), len(TAGS))
     assert classes_of(keys).max() < len(kernel.TEMPLATES) == kernel.KEYS_PER_WORD
@@ -102,6 +104,8 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="an entry a word"):
         count_features(two, two[:1], np.array([[0, 1]], np.int32))
     with pytest.raises(ValueError, match="power of two"):
-        kernel.number_keys(np.zeros(2, np.uint64), np.zeros(6, np.uint64), np.zeros(6, np.int32), np.zeros(2, np.uint64), two)
+        kernel.number_keys(
+            np.zeros(2, np.uint64), np.zeros(6, np.uint64), np.zeros(6, np.int32), np.zeros(2, np.uint64), two
+        )
     with pytest.raises(ValueError, match="outside 0 to 0"):
         kernel.count_numbers(np.ones((1, 1), np.int32), np.zeros((1, 1), np.int32))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wordkit._kernels.eisner_kbest import best_trees
 
 from tests.reference import eisner_kbest as twin
-from wordkit._kernels.eisner_kbest import best_trees
 
 # Projective trees of n words with one word on the root: 1, 2, 7, 30, 143 (binomial(3n - 2, n - 1) / n).
 NUMBERS = {1: 1, 2: 2, 3: 7, 4: 30, 5: 143}
@@ -97,7 +97,12 @@ def test_a_long_sentence_and_a_deep_tree():
 
 
 def test_what_does_not_fit_is_refused():
-    for arcs, heads, scores in (((3, 3), (1, 3), 1), ((3, 4), (1, 2), 1), ((3, 3), (2, 2), 1), ((1, 1), (1, 0), 1)):
+    for arcs, heads, scores in (
+        ((3, 3), (1, 3), 1),
+        ((3, 4), (1, 2), 1),
+        ((3, 3), (2, 2), 1),
+        ((1, 1), (1, 0), 1),
+    ):
         with pytest.raises(ValueError, match="at least one word and one tree"):
             best_trees(np.zeros(arcs), np.zeros(heads, dtype=np.int32), np.zeros(scores))
 

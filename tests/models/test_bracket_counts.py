@@ -28,7 +28,11 @@ def counts(gold, candidate):
         ("(S1 (S (NP (N a)) (X .) (VP (V b))))", "(S1 (S (NP (N a) (. .)) (VP (V b))))", (2, 3, 3)),
         ("(S1 (S (NP (N a)) (PRN (, ,))))", "(S1 (S (NP (N a)) (PRN (, ,))))", (2, 2, 2)),
         # traces, function tags, co-indexing, PRT
-        ("(S1 (S (NP-SBJ-1 (N a)) (VP (V b) (NP (-NONE- *-1)))))", "(S1 (S (NP (N a)) (VP=2 (V b))))", (3, 3, 3)),
+        (
+            "(S1 (S (NP-SBJ-1 (N a)) (VP (V b) (NP (-NONE- *-1)))))",
+            "(S1 (S (NP (N a)) (VP=2 (V b))))",
+            (3, 3, 3),
+        ),
         ("(S1 (VP (V b) (PRT (RP up))))", "(S1 (VP (V b) (ADVP (RB up))))", (2, 2, 2)),
     ],
 )
@@ -37,7 +41,15 @@ def test_by_hand(gold, candidate, expected):
 
 
 def test_labels_without_function_tags():
-    labels = {"NP-SBJ": "NP", "NP=2": "NP", "S": "S", "-LRB-": "-LRB-", "": "", "ADVP-TMP=3": "ADVP", "=2": "=2"}
+    labels = {
+        "NP-SBJ": "NP",
+        "NP=2": "NP",
+        "S": "S",
+        "-LRB-": "-LRB-",
+        "": "",
+        "ADVP-TMP=3": "ADVP",
+        "=2": "=2",
+    }
     assert {label: plain_label(label) for label in labels} == labels
 
 

@@ -72,7 +72,9 @@ def test_a_fit_is_the_mean_of_the_weights_after_every_step():
     weights, mean, steps = np.zeros(1 << bits), np.zeros(1 << bits), 0
     for epoch in (1, 2):
         for s in rng.stream(1, rng.SHUFFLE, epoch).permutation(len(some)).tolist():
-            words, tags, gold = (array[some.span(s)].tolist() for array in (some.words, some.tags, some.heads))
+            words, tags, gold = (
+                array[some.span(s)].tolist() for array in (some.words, some.tags, some.heads)
+            )
             n = len(words)
             arcs = np.zeros((n + 1, n + 1))
             for h in range(n + 1):
@@ -118,7 +120,9 @@ def test_state_gives_the_same_parser(parser):
     again = DependencyParser.from_state(arrays, values, N_WORDS, N_TAGS)
     assert again.get_params() == parser.get_params()
     test = sentences(5, seed=6)
-    for (heads, scores), (others, their_scores) in zip(parser.parse(test, 3), again.parse(test, 3), strict=True):
+    for (heads, scores), (others, their_scores) in zip(
+        parser.parse(test, 3), again.parse(test, 3), strict=True
+    ):
         assert np.array_equal(heads, others) and np.array_equal(scores, their_scores)
     with pytest.raises(ValueError, match="weights is"):
         DependencyParser.from_state({"weights": arrays["weights"][1:]}, values, N_WORDS, N_TAGS)
@@ -156,7 +160,9 @@ def test_a_fit_stops_when_it_is_asked_to():
 # --- trees that the parser cannot make ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("heads", [[3, 4, 0, 3], [0, 0, 1], [0, 4, 1, 0, 2], [2, 0, 5, 1, 2], [4, 5, 4, 0, 4]])
+@pytest.mark.parametrize(
+    "heads", [[3, 4, 0, 3], [0, 0, 1], [0, 4, 1, 0, 2], [2, 0, 5, 1, 2], [4, 5, 4, 0, 4]]
+)
 def test_the_closest_tree_keeps_as_many_heads_as_any(heads):
     best = max(sum(a == b for a, b in zip(heads, tree, strict=True)) for tree in projective_trees(len(heads)))
     found = closest_projective(np.array(heads, np.int32)).tolist()
@@ -182,7 +188,10 @@ def test_projective_trees_stay_what_they_are():
         assert gap or np.array_equal(made[span], some.heads[span])
     assert 0 < np.count_nonzero(gaps) < 50
     several = TaggedSentences(
-        np.zeros(3, np.int32), np.zeros(3, np.int32), np.array([0, 0, 2], np.int32), np.array([0, 3], np.int32)
+        np.zeros(3, np.int32),
+        np.zeros(3, np.int32),
+        np.array([0, 0, 2], np.int32),
+        np.array([0, 3], np.int32),
     )
     assert projective_heads(several).tolist() == [0, 1, 2]
     assert [a.tolist() for a in several.shapes()] == [[0], [2]]
@@ -192,7 +201,9 @@ def test_projective_trees_stay_what_they_are():
 
 
 def jackknife(some, folds=4, **more):
-    return Jackknife(some, N_WORDS, N_TAGS, SMALL, **{"folds": folds, "k": 4, "min_count": 1, "final": False, **more})
+    return Jackknife(
+        some, N_WORDS, N_TAGS, SMALL, **{"folds": folds, "k": 4, "min_count": 1, "final": False, **more}
+    )
 
 
 def same(a, b):
@@ -211,7 +222,9 @@ def test_each_fold_is_parsed_by_a_parser_of_the_others():
     expected = by_hand.parse(some.part(np.arange(15, 31)), 4)
     seen_words = set(some.part(outside).words.tolist())
     for (heads, _), (others, _), s in zip(parsed[15:31], expected, range(15, 31), strict=True):
-        if set(some.words[some.span(s)].tolist()) <= seen_words:  # others have words that are unknown to the fold
+        if (
+            set(some.words[some.span(s)].tolist()) <= seen_words
+        ):  # others have words that are unknown to the fold
             assert np.array_equal(heads, others)
     assert same(parsed, jackknife(some).run(threads=3))
 

@@ -39,7 +39,9 @@ def made(qid, random):
     keys = random.choice(100, distinct, replace=False).astype(np.uint64)
     scores = -np.sort(-random.normal(size=k))
     counts = np.tile(np.array([[2, 4, 6]]), (k, 1)) + np.arange(k)[:, None] * [[1, 0, 0]]
-    return CandidateList(qid, scores, np.minimum(counts, counts[:, 1:2] + [0, 0, 9]).astype(np.int64), keys, values)
+    return CandidateList(
+        qid, scores, np.minimum(counts, counts[:, 1:2] + [0, 0, 9]).astype(np.int64), keys, values
+    )
 
 
 @given(st.integers(0, 1000), st.integers(0, 8))

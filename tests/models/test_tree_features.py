@@ -42,7 +42,8 @@ def test_heads(tree, head):
 
 def test_the_head_of_several_equal_ones_is_on_the_side_of_the_rule():
     noun, adverb, verb = (
-        parse_tree(f"({label} ({tag} a) ({tag} b))") for label, tag in (("NP", "NN"), ("ADVP", "RB"), ("VP", "VB"))
+        parse_tree(f"({label} ({tag} a) ({tag} b))")
+        for label, tag in (("NP", "NN"), ("ADVP", "RB"), ("VP", "VB"))
     )
     assert [head_child(tree.label, tree.children) for tree in (noun, adverb, verb)] == [1, 1, 0]
 

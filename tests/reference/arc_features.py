@@ -7,9 +7,57 @@ from collections.abc import Sequence
 
 _ALL = (1 << 64) - 1
 ROOT, BEYOND = 1, 2  # words and tags of the sentence are counted from 3
-# What a feature says of the head and of the word: w word, t tag, p and n the tags before and behind; and the number of either part.
-HEAD = "wt w t - - - wt t w wt wt w t w t tn pt tn pt tn pt t t".split()
-WORD = "- - - wt w t wt wt wt t w w t t w pt pt tn tn t t pt tn".split()
+# What a feature says of the head and of the word: w word, t tag, p and n the tags before and behind.
+HEAD = [
+    "wt",
+    "w",
+    "t",
+    "-",
+    "-",
+    "-",
+    "wt",
+    "t",
+    "w",
+    "wt",
+    "wt",
+    "w",
+    "t",
+    "w",
+    "t",
+    "tn",
+    "pt",
+    "tn",
+    "pt",
+    "tn",
+    "pt",
+    "t",
+    "t",
+]
+WORD = [
+    "-",
+    "-",
+    "-",
+    "wt",
+    "w",
+    "t",
+    "wt",
+    "wt",
+    "wt",
+    "t",
+    "w",
+    "w",
+    "t",
+    "t",
+    "w",
+    "pt",
+    "pt",
+    "tn",
+    "tn",
+    "t",
+    "t",
+    "pt",
+    "tn",
+]
 WORD_NUMBERS = [*range(32, 50), 51, 52, 53, 54, 55]
 BETWEEN_HEAD, BETWEEN_WORD, BETWEEN_TAG, DIRECTION = 23, 56, 50, 60
 
@@ -46,10 +94,18 @@ def places(words: Sequence[int], tags: Sequence[int], h: int, m: int, bits: int)
     step = distance if distance < 5 else 5 if distance <= 10 else 6
     found = []
     for number, (head, word, word_number) in enumerate(zip(HEAD, WORD, WORD_NUMBERS, strict=True)):
-        total = part(number, *fields(head, words, tags, h)) + part(word_number, *fields(word, words, tags, m)) + way
+        total = (
+            part(number, *fields(head, words, tags, h))
+            + part(word_number, *fields(word, words, tags, m))
+            + way
+        )
         bucket = place(total) // 8 * 8
         found += [bucket, bucket + step]
-    base = part(BETWEEN_HEAD, *fields("t", words, tags, h)) + part(BETWEEN_WORD, *fields("t", words, tags, m)) + way
+    base = (
+        part(BETWEEN_HEAD, *fields("t", words, tags, h))
+        + part(BETWEEN_WORD, *fields("t", words, tags, m))
+        + way
+    )
     between = {tags[i - 1] for i in range(min(h, m) + 1, max(h, m))}
     return found + [place(base + part(BETWEEN_TAG, tag + 3, 0)) for tag in sorted(between)]
 

@@ -23,20 +23,34 @@ _DEFAULTS = {"n": 50, "max_length": 250}  # of a training; a model has its own
 
 @options.command(
     "nbest",
-    example="wordkit nbest data_samples/trees.conllu -o lists.gz --n 10 --folds 3 --epochs 2 --hash-bits 18 --model-out parser",
+    example="wordkit nbest data_samples/trees.conllu -o lists.gz --n 10 --folds 3 --epochs 2 --model-out parser",
 )
 @options.input_argument("input", many=True, required=False)
 @click.option("-o", "--output", type=click.Path(allow_dash=True), metavar="LISTS",
-              help="The lists, `score qid:N index:value ...` a line; the score is the share of right heads or brackets.")  # fmt: skip
+              help="The lists, `score qid:N index:value ...` a line; score: share of heads or brackets right.")  # fmt: skip
 @click.option("--n", type=options.count, show_default="50, or the model's", help="Candidates a sentence.")
 @options.path_option("--model", metavar="M", help="Parse with this model instead of training.")
 @options.path_option("--model-out", metavar="M",
                      help="Write a parser trained on all of INPUT, with the features of its lists.")  # fmt: skip
-@options.path_option("--counts-out", metavar="C", help="Write `qid matched gold proposed`, a line a candidate.")
-@options.path_option("--trees-out", metavar="T", help="Write a tree a sentence, the first candidate: CoNLL, or brackets with --trees.")
-@options.path_option("--choices", metavar="C", help="Write these candidates into --trees-out: what `rerank` has chosen.")
-@options.path_option("--features-out", metavar="F", help="Write `index<TAB>feature`, what each feature of the lists says.")
-@options.path_option("--trees", metavar="T", help="Candidates of another parser instead of INPUT: `qid<TAB>score<TAB>(S1 ...)` a line.")
+@options.path_option(
+    "--counts-out", metavar="C", help="Write `qid matched gold proposed`, a line a candidate."
+)
+@options.path_option(
+    "--trees-out",
+    metavar="T",
+    help="Write a tree a sentence, the first candidate: CoNLL, or brackets with --trees.",
+)
+@options.path_option(
+    "--choices", metavar="C", help="Write these candidates into --trees-out: what `rerank` has chosen."
+)
+@options.path_option(
+    "--features-out", metavar="F", help="Write `index<TAB>feature`, what each feature of the lists says."
+)
+@options.path_option(
+    "--trees",
+    metavar="T",
+    help="Candidates of another parser instead of INPUT: `qid<TAB>score<TAB>(S1 ...)` a line.",
+)
 @options.path_option("--gold", metavar="G", help="Their gold trees: `qid<TAB>(S1 ...)` a line.")
 @click.option("--min-feature-count", type=options.count, default=5,
               help="Features that tell candidates apart in fewer lists are left out.")  # fmt: skip
@@ -45,7 +59,9 @@ _DEFAULTS = {"n": 50, "max_length": 250}  # of a training; a model has its own
 @click.option("--epochs", type=options.count, default=5, help="Passes over the sentences.")
 @click.option("--C", "C", type=options.positive, default=0.01, help="Greatest step of the parser's training.")
 @click.option("--hash-bits", type=click.IntRange(3, 30), default=22, help="The parser has 2^N weights.")
-@click.option("--tag-column", type=click.Choice(["upos", "xpos"]), default="upos", help="Column of the part of speech.")
+@click.option(
+    "--tag-column", type=click.Choice(["upos", "xpos"]), default="upos", help="Column of the part of speech."
+)
 @click.option("--min-count", type=options.count, default=2, help="Rarer words become the one word `-*-`.")
 @click.option("--max-length", type=options.count, show_default="250, or the model's",
               help="Pass over longer sentences; they are counted.")  # fmt: skip
@@ -65,7 +81,10 @@ def command(context: click.Context, input: tuple[str, ...], **given: Any) -> Non
     """
     explicit = options.given_by_user(context) & set(given)
     _check_meaning(input, given, explicit)
-    outputs = [given[name] for name in ("output", "model_out", "counts_out", "trees_out", "features_out", "checkpoint", "log")]
+    outputs = [
+        given[name]
+        for name in ("output", "model_out", "counts_out", "trees_out", "features_out", "checkpoint", "log")
+    ]
     for name in ("model_out", "checkpoint", "log"):
         options.not_standard_output(given[name], f"--{name.replace('_', '-')}")
     if outputs.count("-") > 1:
@@ -118,7 +137,9 @@ def _parsed(input: tuple[str, ...], given: dict[str, Any]) -> tuple[Any, str]:
     result = run.run(input, ProgressMonitor("nbest"))
     report_tally(tally)
     if run.n_long:
-        message(f"{run.n_long} sentences passed over, longer than --max-length {run.max_length}")
+        message(
+            f"{run.n_long} of {run.n_sentences} sentences passed over, longer than --max-length {run.max_length}"
+        )
     return result, run.signature
 
 
@@ -145,7 +166,18 @@ def _peak_memory() -> str:
 
 
 # Options that only a training heeds.
-_TRAINING = ("folds", "epochs", "C", "hash_bits", "tag_column", "min_count", "checkpoint", "resume", "log", "seed")
+_TRAINING = (
+    "folds",
+    "epochs",
+    "C",
+    "hash_bits",
+    "tag_column",
+    "min_count",
+    "checkpoint",
+    "resume",
+    "log",
+    "seed",
+)
 
 
 def _check_meaning(input: tuple[str, ...], given: dict[str, Any], explicit: set[str]) -> None:
@@ -159,7 +191,9 @@ def _check_meaning(input: tuple[str, ...], given: dict[str, Any], explicit: set[
     if given["choices"] and not given["trees_out"]:
         raise click.UsageError("--choices needs --trees-out, where the chosen trees go")
     if given["features_out"] and not given["model_out"]:
-        raise click.UsageError("--features-out needs --model-out: it tells what the features of the model are")
+        raise click.UsageError(
+            "--features-out needs --model-out: it tells what the features of the model are"
+        )
     if not any(given[name] for name in ("output", "model_out", "counts_out", "trees_out")):
         raise click.UsageError("nothing to write: give -o LISTS, --trees-out, --counts-out or --model-out")
     idle = set(_TRAINING) if given["model"] or given["trees"] else set()

@@ -1,7 +1,9 @@
-"""Bracketed trees, ``(S1 (NP (DT the) (NN cat)) ...)``: candidates ``qid<TAB>score<TAB>tree`` a line, gold trees ``qid<TAB>tree``.
+"""Bracketed trees, ``(S1 (NP (DT the) (NN cat)) ...)``: candidates and gold trees.
 
-A word stands in a bracket with its tag; a bracket with others in it is a phrase, whose label may be missing at the root. Words and
-labels hold no brackets and no blanks (the Penn treebank writes -LRB- and -RRB-).
+Candidates are ``qid<TAB>score<TAB>tree`` a line, those of a qid together; gold trees ``qid<TAB>tree``.
+
+A word stands in a bracket with its tag; a bracket with others in it is a phrase, whose label may be missing at the root. Words
+and labels hold no brackets and no blanks (the Penn treebank writes -LRB- and -RRB-).
 """
 
 from __future__ import annotations
@@ -160,9 +162,7 @@ def _number(text: str) -> float | None:
     return value if value is not None and value - value == 0 else None
 
 
-def iter_candidates(
-    path: str | os.PathLike[str] | Input, tally: Tally | None = None
-) -> Iterator[Candidates]:
+def iter_candidates(path: str | os.PathLike[str] | Input, tally: Tally | None = None) -> Iterator[Candidates]:
     """The lists of candidate trees of a file, one after the other.
 
     Raises:
@@ -192,7 +192,9 @@ def iter_candidates(
             try:
                 tree = parse_tree(text, known)
                 if one.trees and tree.end != one.trees[0].end:
-                    raise ValueError(f"a tree of {tree.end} words; the first of its qid has {one.trees[0].end}")
+                    raise ValueError(
+                        f"a tree of {tree.end} words; the first of its qid has {one.trees[0].end}"
+                    )
             except ValueError as error:
                 tally.invalid(DataError(source.name, line, str(error), "a bracketed tree"), "tree")
                 continue

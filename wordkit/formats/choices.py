@@ -24,7 +24,9 @@ def read_choices(path: str | os.PathLike[str] | Input) -> dict[int, int]:
                 fields = line.split()
                 if not fields or fields[0].startswith("#"):
                     continue
-                if len(fields) < 2 or not all(f.isascii() and f.isdigit() and len(f) < 19 for f in fields[:2]):
+                if len(fields) < 2 or not all(
+                    f.isascii() and f.isdigit() and len(f) < 19 for f in fields[:2]
+                ):
                     raise DataError(source.name, number, f"`{line.strip()[:40]}`", _EXPECTED)
                 qid, candidate = int(fields[0]), int(fields[1])
                 if not candidate:

@@ -1,8 +1,8 @@
 """Labelled brackets that a candidate tree shares with the gold tree, counted as EVALB counts them with COLLINS.prm.
 
 - Roots (S1, TOP, ROOT, no label) and the brackets of words with their tags do not count.
-- Tokens that the gold tree tags as punctuation (``, : `` '' .``) or as a trace (-NONE-) are taken out of both trees, and with them
-  the brackets in which nothing is left. EVALB goes by each tree's own tags, and refuses a pair whose words differ then.
+- Tokens that the gold tree tags as punctuation (``, : `` '' .``) or as a trace (-NONE-) are taken out of both trees, and with
+  them the brackets in which nothing is left. EVALB goes by each tree's own tags, and refuses a pair whose words differ then.
 - Function tags and co-indexing are cut from labels (NP-SBJ-1 is NP), and PRT is ADVP.
 - A bracket that stands twice counts twice.
 """

@@ -51,30 +51,27 @@ class BracketedRun:
         options = self.options
         output, spool = ListOutput(options), ListSpool()
         fixed = FeatureIndex(np.arange(len(self.names), dtype=np.uint64)) if options["model"] else None
-        with Input(options["trees"], digest=True) as source:
-            # Features that are chosen here are known only at the end: until then lists wait on the disk.
-            with output.opened(len(self.names) if fixed else None):
-                for trees in iter_candidates(source, self.tally):
-                    one = self._list(trees, source.name)
-                    if fixed is not None:
-                        output.add(one, fixed)
-                    else:
-                        spool.append(one)
-                    if options["trees_out"] is not None:
-                        output.add_text(trees.texts[output.pick(trees.qid, len(trees.texts))])
-                self.inputs.insert(0, source.record())
-                parameters = {"min_feature_count": None if fixed else options["min_feature_count"]}
-                self.signature = signature("nbest", parameters, self.inputs)
-                distinct = len(self._numbers)
-                index = fixed
-                if index is None:
-                    index, distinct = self._choose(spool)
-                    for one in spool:
-                        output.add(one, index)
-                    if options["model_out"] is not None:
-                        self._save(index)
-                        if options["features_out"] is not None:
-                            output.write_names(self._chosen_names(index))
+        # Features that are chosen here are known only at the end: until then lists wait on the disk.
+        known = None if fixed is None else len(fixed)
+        with Input(options["trees"], digest=True) as source, output.opened(known):
+            for trees in iter_candidates(source, self.tally):
+                one = self._list(trees, source.name)
+                if fixed is not None:
+                    output.add(one, fixed)
+                else:
+                    spool.append(one)
+                if options["trees_out"] is not None:
+                    output.add_text(trees.texts[output.pick(trees.qid, len(trees.texts))])
+            self.inputs.insert(0, source.record())
+            parameters = {"min_feature_count": None if fixed is not None else options["min_feature_count"]}
+            self.signature = signature("nbest", parameters, self.inputs)
+            index, distinct = (fixed, len(self._numbers)) if fixed is not None else self._choose(spool)
+            for one in spool:
+                output.add(one, index)
+            if options["model_out"] is not None:
+                self._save(index)
+                if options["features_out"] is not None:
+                    output.write_names(self._chosen_names(index))
         metrics = {**output.metrics(), "features": len(index), "distinct_features": distinct}
         return Result("nbest", self.inputs[0]["name"], metrics, output.n_scored, output.n_lists)
 
@@ -107,10 +104,13 @@ class BracketedRun:
     def _choose(self, spool: ListSpool) -> tuple[FeatureIndex, int]:
         classes: dict[str, int] = {}
         of_number = np.array(
-            [classes.setdefault(name.split(" ", 1)[0], len(classes)) for name in self._numbers], dtype=np.int64
+            [classes.setdefault(name.split(" ", 1)[0], len(classes)) for name in self._numbers],
+            dtype=np.int64,
         )
         keys = spool.keys()
-        chosen_keys, distinct = chosen(keys, of_number[keys.astype(np.int64)], self.options["min_feature_count"])
+        chosen_keys, distinct = chosen(
+            keys, of_number[keys.astype(np.int64)], self.options["min_feature_count"]
+        )
         return FeatureIndex(chosen_keys), distinct
 
     def _chosen_names(self, index: FeatureIndex) -> list[str]:

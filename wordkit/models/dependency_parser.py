@@ -204,7 +204,10 @@ def closest_projective(heads: np.ndarray) -> np.ndarray:
     first_root = int(words[heads == 0][0])
     up = np.concatenate([[0], heads])
     up[words[heads == 0][1:]] = first_root
-    ancestor, gain = heads, 1.0  # of n words that lose their heads, the ancestors bring less than one kept head
+    ancestor, gain = (
+        heads,
+        1.0,
+    )  # of n words that lose their heads, the ancestors bring less than one kept head
     for _ in range(n):
         arcs[ancestor, words] = np.maximum(arcs[ancestor, words], gain)
         ancestor = up[ancestor]

@@ -1,7 +1,7 @@
 """Which child of a phrase is its head: rules for the labels of the Penn treebank, and a guess for all others.
 
-A rule is a list of steps; each step looks at the children from one side for the first whose label is in a set, and the next step is
-tried where there is none. The manner is Magerman's (1995) and Collins's (1999).
+A rule is a list of steps; each step looks at the children from one side for the first whose label is in a set, and the next step
+is tried where there is none. The manner is Magerman's (1995) and Collins's (1999).
 """
 
 from __future__ import annotations

@@ -39,7 +39,9 @@ class Jackknife:
         min_count: int, final: bool,
     ) -> None:  # fmt: skip
         if not 2 <= folds <= len(sentences):
-            raise ValueError(f"{folds} folds of {len(sentences)} sentences; expected 2 to the number of sentences")
+            raise ValueError(
+                f"{folds} folds of {len(sentences)} sentences; expected 2 to the number of sentences"
+            )
         self.sentences, self.n_words, self.n_tags = sentences, n_words, n_tags
         self.parameters, self.k, self.min_count = dict(parameters), k, min_count
         self.bounds = [len(sentences) * fold // folds for fold in range(folds + 1)]

@@ -32,7 +32,7 @@ class ListOutput:
         self._qids: list[np.ndarray] = []
         self._counts: list[np.ndarray] = []
         self._sums = np.zeros((3, 3), np.int64)  # first candidates, best and worst ones
-        self.n_lists = self.n_scored = self.n_candidates = self.n_unseen = 0
+        self.n_lists = self.n_scored = self.n_candidates = self.n_dropped = 0
 
     @contextlib.contextmanager
     def opened(self, n_features: int | None) -> Iterator[None]:
@@ -58,9 +58,9 @@ class ListOutput:
         self.n_lists += 1
         self.n_candidates += len(shares)
         if self._lists is not None:
-            rows, unseen = one.rows(index)
+            rows, dropped = one.rows(index)
             self._lists.add(one.qid, shares, rows)
-            self.n_unseen += unseen
+            self.n_dropped += dropped
         if self.options["counts_out"] is not None:
             self._qids.append(np.full(len(shares), one.qid, np.int64))
             self._counts.append(one.counts)
@@ -78,7 +78,10 @@ class ListOutput:
         if chosen is None or chosen > k:
             found = "no candidate" if chosen is None else f"candidate {chosen}"
             raise DataError(
-                self.options["choices"], None, f"{found} of qid {qid}", f"one of its {k}: choices of other lists?"
+                self.options["choices"],
+                None,
+                f"{found} of qid {qid}",
+                f"one of its {k}: choices of other lists?",
             )
         return chosen - 1
 
@@ -104,9 +107,11 @@ class ListOutput:
     def metrics(self) -> dict[str, float | None]:
         """Of the first candidates, the best and the worst ones: 2 matched / (gold + proposed) over all sentences."""
         metrics: dict[str, float | None] = {}
-        for name, (matched, gold, proposed) in zip(("first", "best", "worst"), self._sums.tolist(), strict=True):
+        for name, (matched, gold, proposed) in zip(
+            ("first", "best", "worst"), self._sums.tolist(), strict=True
+        ):
             metrics[f"{name}_fscore"] = 2 * matched / (gold + proposed) if gold else None
         metrics["candidates"] = self.n_candidates
         if self.options["output"] is not None:
-            metrics["unseen_features"] = self.n_unseen
+            metrics["dropped_features"] = self.n_dropped  # occurrences without an index
         return metrics

@@ -99,7 +99,11 @@ class ListSpool:
 
         for _ in range(self._n):
             qid, k, distinct, size = take("heads", 4).tolist()
-            scores, counts, keys = take("scores", k), take("counts", 3 * k).reshape(k, 3), take("keys", distinct)
+            scores, counts, keys = (
+                take("scores", k),
+                take("counts", 3 * k).reshape(k, 3),
+                take("keys", distinct),
+            )
             values = np.zeros((k, distinct), np.int32)
             values[np.repeat(np.arange(k), take("lengths", k)), take("places", size)] = take("values", size)
             yield CandidateList(qid, scores, counts, keys, values)

@@ -58,7 +58,11 @@ class ParserModel:
         """Write the model file, whole or not at all."""
         arrays, values = self.parser.state()
         arrays |= self.words.state()
-        arrays |= {"tags": pack_words(self.tags.words), "tag_counts": self.tags.counts, "features": self.index.keys}
+        arrays |= {
+            "tags": pack_words(self.tags.words),
+            "tag_counts": self.tags.counts,
+            "features": self.index.keys,
+        }
         write_model(path, KIND, arrays, {**self.header, **values, "reading": self.reading})
 
     @classmethod
@@ -86,4 +90,3 @@ class ParserModel:
         except (ValueError, TypeError, KeyError, OverflowError, UnicodeError) as error:
             raise DataError(os.fspath(path), None, f"the model is damaged: {error}") from None
         return cls(parser, words, tags, FeatureIndex(keys), reading, header)
-

@@ -28,7 +28,9 @@ class TreeFeatures:
     def __init__(self, words: Sequence[str]) -> None:
         self._words = [*words, "<end>"]
         self._numbers: dict[str, int] = {}
-        self._heads: dict[Tree, tuple[int, Tree]] = {}  # place of the head child, and the word that heads the phrase
+        self._heads: dict[
+            Tree, tuple[int, Tree]
+        ] = {}  # place of the head child, and the word that heads the phrase
         self._of_phrase: dict[Tree, list[int]] = {}
 
     def counts(self, trees: Sequence[Tree]) -> tuple[list[str], np.ndarray]:

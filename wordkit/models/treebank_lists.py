@@ -87,7 +87,9 @@ class Treebank:
                     for part, column, known in zip(parts, ("form", tag_column), numbers, strict=False):
                         texts = block.texts(column)
                         part.append(
-                            np.fromiter((known.setdefault(t, len(known)) for t in texts), np.int32, len(texts))
+                            np.fromiter(
+                                (known.setdefault(t, len(known)) for t in texts), np.int32, len(texts)
+                            )
                         )
                     assert block.heads is not None
                     parts[2].append(block.heads)
@@ -103,7 +105,10 @@ class Treebank:
         self._look_at_tags(len(numbers[1]), len(tags), tag_column)
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         everything = TaggedSentences(
-            self.words.numbers(list(numbers[0]))[words], self.tags.numbers(list(numbers[1]))[tags], heads, offsets
+            self.words.numbers(list(numbers[0]))[words],
+            self.tags.numbers(list(numbers[1]))[tags],
+            heads,
+            offsets,
         )
         kept = np.flatnonzero(lengths <= max_length)
         self.n_long = len(lengths) - len(kept)
@@ -170,7 +175,7 @@ class TreebankRun:
                 )
         if bank.n_long:
             notes.append(
-                f"{bank.n_long} sentences passed over, longer than --max-length {options['max_length']}"
+                f"{bank.n_long} of {n + bank.n_long} sentences passed over, longer than --max-length {options['max_length']}"
             )
         if options["resume"]:
             self._resume(options["resume"])
