@@ -46,6 +46,10 @@ wordkit -q vocab "$samples/corpus.txt" --max-vocab 3
 say "sparse-code: word vectors with exact zeros, organized by trees"
 wordkit -q sparse-code corpus.counts.npz -o codes.vec --dim 26 --epochs 2 --lam 1
 
+say "nbest: the best parses of each sentence, by parsers that have not seen it, with features for rerankers"
+wordkit -q nbest "$samples/trees.conllu" -o lists.gz --n 10 --folds 3 --epochs 2 --hash-bits 18 --model-out parser
+head -n 9 "$samples/trees.conllu" | wordkit -q nbest - --model parser --n 1 --trees-out -
+
 say "evaluate similarity: word vectors beside people's scores"
 wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
 

@@ -17,6 +17,7 @@ import lexicon
 import numpy as np
 from broken import FILES, readme
 from grammar import Grammar, Token
+from parses import parses
 from treebank import conllu
 
 SEED = 20240607
@@ -266,6 +267,7 @@ def contents() -> dict[str, str | bytes]:
         reviews(grammar, rng, N_REVIEWS_TEST)
     )  # drawn last: the other files stay as they were
     files["questions.svmlight"] = svmlight(sets["questions.train.txt"][:400])
+    files["parses.txt"], files["parses.gold.txt"] = parses(Random(SEED + 1))
     files |= {f"broken/{name}": content for name, (content, _, _) in FILES.items()}
     files["broken/README.md"] = readme()
     return files

@@ -11,6 +11,7 @@ import pytest
 from wordkit.cli import COMMANDS
 from wordkit.cli.evaluate import EVALUATIONS
 from wordkit.errors import DataError
+from wordkit.formats.brackets import iter_candidates
 from wordkit.formats.conll import read_conll
 from wordkit.formats.counts import read_counts
 from wordkit.formats.forest import read_forest
@@ -87,6 +88,10 @@ def _forest(path: Path, tally: Tally) -> None:
     read_forest(path)
 
 
+def _parses(path: Path, tally: Tally) -> None:
+    list(iter_candidates(path, tally))
+
+
 def _csv(path: Path, tally: Tally) -> None:
     read_number_table(path, tally)
 
@@ -113,6 +118,7 @@ READERS = {
     "forest": _forest,
     "n-best": _nbest,
     "n-best counts": _nbest_counts,
+    "parses": _parses,
 }
 TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
@@ -121,7 +127,11 @@ VECTORS = BROKEN.parent / "vectors.txt"
 TARGET = BROKEN.parent / "regression.y.txt"
 COMMANDS_OF = {
     "csv": [("trace-lasso", "-o", "out.tsv")],
-    "CoNLL": [("train-hmtm", "-o", "out.model", "--min-count", "1")],
+    "CoNLL": [
+        ("train-hmtm", "-o", "out.model", "--min-count", "1"),
+        ("nbest", "-o", "out.lists", "--min-count", "1"),
+    ],
+    "parses": [("nbest", "-o", "out.lists", "--trees")],
     "vectors": [("info",), ("convert", "--to", "glove")],
     "binary vectors": [("info",), ("convert", "--to", "glove")],
     "svmlight": [TRAIN_SVMLIGHT],

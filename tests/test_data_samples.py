@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 SAMPLES = Path(__file__).parent.parent / "data_samples"
-PROGRAMS = {"generate.py", "grammar.py", "lexicon.py", "treebank.py", "broken.py", "demo.sh"}
+PROGRAMS = {"generate.py", "grammar.py", "lexicon.py", "treebank.py", "parses.py", "broken.py", "demo.sh"}
 
 
 def files(folder):

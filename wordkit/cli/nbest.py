@@ -134,7 +134,11 @@ def _parsed(input: tuple[str, ...], given: dict[str, Any]) -> tuple[Any, str]:
 
     tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
     run = ParserRun(given, tally)
-    result = run.run(input, ProgressMonitor("nbest"))
+    monitor = ProgressMonitor("nbest")
+    try:
+        result = run.run(input, monitor)
+    finally:
+        monitor.close()
     report_tally(tally)
     if run.n_long:
         message(

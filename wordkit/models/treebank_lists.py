@@ -265,6 +265,7 @@ class ParserRun:
     def run(self, paths: Sequence[str], monitor: Monitor) -> Result:
         """Read, parse and write block by block: memory does not grow with the input."""
         output, inputs = ListOutput(self.options), []
+        monitor.begin(0, "sentences")
         with output.opened(len(self.model.index)):
             for path in paths:
                 with Input(path, digest=True) as source, contextlib.closing(self._blocks(source)) as blocks:
