@@ -1,11 +1,29 @@
 """Packed n-best lists (inline-only): scores of a list's candidates, the rival of its oracle, the difference of the two.
 
 Packed lists are those of ``nbest_pack``. The score of a candidate is the sum over its entries of value x weight of the list's
-feature, in four running sums.
+feature, in eight running sums (``entry_sum.h``).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint16_t
 from libc.stdlib cimport calloc, free
+
+cdef extern from *:
+    """
+    /* Features are scattered over tables larger than the nearer caches: ask for a row some features ahead. */
+    #if defined(__GNUC__)
+    #define WK_PREFETCH(p) __builtin_prefetch(p)
+    #else
+    #define WK_PREFETCH(p) ((void)(p))
+    #endif
+    """
+    void WK_PREFETCH(const void* p) nogil
+
+cdef extern from "entry_sum.h":
+    double entry_sum_16(const uint16_t* places, const float* values, Py_ssize_t n, const double* weights) nogil
+    double entry_sum_32(const int32_t* places, const float* values, Py_ssize_t n, const double* weights) nogil
+
+cdef enum:
+    AHEAD = 32
 
 ctypedef fused place_t:
     uint16_t
@@ -13,6 +31,7 @@ ctypedef fused place_t:
 
 
 cdef struct Lists:
+    Py_ssize_t lists, candidates, entries, distinct
     const int64_t* starts    # (S + 1) candidates before each list
     const int64_t* ends      # (R + 1) entries before each candidate
     const float* values      # (F)
@@ -44,18 +63,10 @@ cdef struct Scratch:
 
 
 cdef inline double candidate_score(const place_t* places, const float* values, Py_ssize_t n, const double* weights) noexcept nogil:
-    cdef double a = 0, b = 0, c = 0, d = 0
-    cdef Py_ssize_t i = 0
-    while i + 4 <= n:
-        a += values[i] * weights[places[i]]
-        b += values[i + 1] * weights[places[i + 1]]
-        c += values[i + 2] * weights[places[i + 2]]
-        d += values[i + 3] * weights[places[i + 3]]
-        i += 4
-    while i < n:
-        a += values[i] * weights[places[i]]
-        i += 1
-    return (a + b) + (c + d)
+    if place_t is uint16_t:
+        return entry_sum_16(places, values, n, weights)
+    else:
+        return entry_sum_32(places, values, n, weights)
 
 
 cdef inline Py_ssize_t score_list(
@@ -131,50 +142,54 @@ cdef inline double step_size(double loss, double squares, double most, bint prin
 # --- what the doors share --------------------------------------------------------------------------------------------
 
 
-cdef inline Lists prepared(
+cdef inline Lists lists_of(
     const place_t[::1] places, const int64_t[::1] starts, const int64_t[::1] ends, const float[::1] values,
-    const int64_t[::1] firsts, const int32_t[::1] features, Py_ssize_t known
+    const int64_t[::1] firsts, const int32_t[::1] features
 ) except *:
-    """The lists behind some arrays; ValueError where these are not packed lists of ``known`` features.
+    """The lists behind some arrays; ValueError where their sizes do not agree.
 
-    That each place is one of its list's features is ``nbest_pack``'s promise: to look at every entry would take as long as the work.
+    Each list is looked at by :func:`is_sound` when its turn comes, and each feature when its weight is; that the places are those of a
+    list's features is the promise of ``nbest_pack``: to look at every entry would take as long as the work.
     """
     cdef Lists lists
-    cdef Py_ssize_t S = starts.shape[0] - 1, R = ends.shape[0] - 1, i
-    cdef bint right = S >= 1 and R >= 1 and firsts.shape[0] == S + 1
-    right = right and starts[0] == 0 and starts[S] == R and ends[0] == 0 and ends[R] == values.shape[0]
-    right = right and places.shape[0] == values.shape[0] and firsts[0] == 0 and firsts[S] == features.shape[0]
-    if right:
-        for i in range(S):
-            right = right and starts[i] < starts[i + 1] and firsts[i] <= firsts[i + 1]
-        for i in range(R):
-            right = right and ends[i] <= ends[i + 1]
-        for i in range(features.shape[0]):
-            right = right and 0 <= features[i] < known
-    if not right:
+    lists.lists, lists.candidates, lists.entries = starts.shape[0] - 1, ends.shape[0] - 1, values.shape[0]
+    lists.distinct = features.shape[0]
+    if (lists.lists < 1 or lists.candidates < 1 or firsts.shape[0] != starts.shape[0]
+            or places.shape[0] != lists.entries or starts[lists.lists] != lists.candidates
+            or ends[lists.candidates] != lists.entries or firsts[lists.lists] != lists.distinct):
         raise ValueError("the arrays are no packed lists")
     lists.starts, lists.ends, lists.firsts = &starts[0], &ends[0], &firsts[0]
-    lists.values = &values[0] if values.shape[0] else NULL
-    lists.features = &features[0] if features.shape[0] else NULL
+    lists.values = &values[0] if lists.entries else NULL
+    lists.features = &features[0] if lists.distinct else NULL
     lists.scores = NULL
     lists.oracles = NULL
     return lists
 
 
-cdef inline void gathered(
-    Lists* lists, const double[::1] scores, const int32_t[::1] oracles, const int64_t[::1] order
+cdef inline bint is_sound(const Lists* lists, Py_ssize_t s) noexcept nogil:
+    """Whether list s has a candidate, an oracle among them, and its candidates and features lie within the arrays."""
+    cdef Py_ssize_t begin = lists.starts[s], end = lists.starts[s + 1], c
+    cdef bint right = 0 <= begin < end <= lists.candidates
+    right = right and 0 <= lists.firsts[s] <= lists.firsts[s + 1] <= lists.distinct
+    right = right and (lists.oracles == NULL or 0 <= lists.oracles[s] < end - begin)
+    if not right or lists.ends[begin] < 0 or lists.ends[end] > lists.entries:
+        return False
+    for c in range(begin, end):
+        if lists.ends[c] > lists.ends[c + 1]:
+            return False
+    return True
+
+
+cdef inline void add_costs(
+    Lists* lists, const double[::1] scores, const int32_t[::1] oracles, const int64_t[::1] order, const double[::1] totals
 ) except *:
-    """Add what a step needs; ValueError for an oracle outside its list, or a list that does not exist."""
-    cdef Py_ssize_t S = oracles.shape[0], i
-    cdef bint right = scores.shape[0] > 0 and S > 0
-    if right:
-        right = lists.starts[S] == scores.shape[0]
-        for i in range(S):
-            right = right and 0 <= oracles[i] < lists.starts[i + 1] - lists.starts[i]
-        for i in range(order.shape[0]):
-            right = right and 0 <= order[i] < S
+    """Add what a step needs; ValueError for sizes that do not agree, or a list that does not exist."""
+    cdef Py_ssize_t i
+    cdef bint right = scores.shape[0] == lists.candidates and oracles.shape[0] == lists.lists and totals.shape[0] == 2
+    for i in range(order.shape[0]):
+        right = right and 0 <= order[i] < lists.lists
     if not right:
-        raise ValueError("scores, oracles and order do not fit the lists")
+        raise ValueError("scores, oracles, order and totals do not fit the lists")
     lists.scores = &scores[0]
     lists.oracles = &oracles[0]
 

@@ -23,13 +23,13 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 
 from nbest_lists cimport (
-    Difference, Lists, Scratch, Step, find_rival, free_scratch, gathered, place_t, prepared, score_list, step_size, subtract,
-    take_scratch,
+    AHEAD, WK_PREFETCH, Difference, Lists, Scratch, Step, add_costs, find_rival, free_scratch, is_sound, lists_of, place_t, score_list, step_size,
+    subtract, take_scratch,
 )
 
 
 cdef struct Tensor:
-    Py_ssize_t order, rank, total
+    Py_ssize_t order, rank, total, known
     int32_t plain
     const int32_t* index
     double* vectors
@@ -62,6 +62,19 @@ cdef inline double tensor_weight(const Tensor* t, Py_ssize_t f) noexcept nogil:
         total += product
         vectors += t.total
     return total
+
+
+cdef inline bint gather(const Tensor* t, const Lists* lists, Py_ssize_t s, double* own) noexcept nogil:
+    """Weights of a list's features; False for a feature without one."""
+    cdef const int32_t* features = lists.features + lists.firsts[s]
+    cdef Py_ssize_t j, n = lists.firsts[s + 1] - lists.firsts[s]
+    for j in range(n):
+        if j + AHEAD < n and 0 <= features[j + AHEAD] < t.known:
+            WK_PREFETCH(t.index + features[j + AHEAD] * t.order)
+        if not 0 <= features[j] < t.known:
+            return False
+        own[j] = tensor_weight(t, features[j])
+    return True
 
 
 cdef inline bint plain_step(Tensor* t, const Difference* x, double cost, double* margin, const Step* step, double seen) noexcept nogil:
@@ -157,19 +170,20 @@ cdef Tensor tensor_of(
 ) except *:
     """The tensor behind some arrays, without scratch; ValueError where they do not fit."""
     cdef Tensor t
-    cdef Py_ssize_t f, d
-    cdef bint right = True
+    cdef Py_ssize_t f
+    cdef int32_t least = 0, most = 0
     t.rank, t.total = vectors.shape[0], vectors.shape[1]
+    t.known = index.shape[0]
     t.order, t.plain = index.shape[1], <int32_t>weights.shape[0]
     if t.rank < 1 or t.order < 1 or t.total < 1 or weights.shape[0] > index.shape[0]:
         raise ValueError("vectors (H, total), index (V, D) and at most V plain weights expected")
+    t.index = &index[0, 0] if t.known else NULL
     with nogil:
-        for f in range(index.shape[0]):
-            for d in range(t.order):
-                right = right and 0 <= index[f, d] < t.total
-    if not right:
+        for f in range(index.shape[0] * t.order):
+            least = min(least, t.index[f])
+            most = max(most, t.index[f])
+    if least < 0 or most >= t.total:
         raise ValueError("index points outside the vectors")
-    t.index = &index[0, 0] if index.shape[0] else NULL
     t.vectors = <double*>&vectors[0, 0]
     t.weights = <double*>&weights[0] if t.plain else NULL
     return t
@@ -182,22 +196,26 @@ def tensor_scores(
     double[::1] scores, int32_t[::1] best
 ):
     """Score the candidates of lists ``low`` to ``high`` into ``scores`` (R,), and the first best of each into ``best`` (S,)."""
-    cdef Lists lists = prepared(places, starts, ends, values, firsts, features, index.shape[0])
+    cdef Lists lists = lists_of(places, starts, ends, values, firsts, features)
     cdef Tensor t = tensor_of(vectors, index, weights)
     cdef const place_t* of_entries = &places[0] if places.shape[0] else NULL
     cdef Scratch scratch
-    cdef Py_ssize_t s, j
+    cdef Py_ssize_t s
+    cdef bint sound = True
     if not 0 <= low <= high <= starts.shape[0] - 1 or scores.shape[0] < ends.shape[0] - 1 or best.shape[0] < starts.shape[0] - 1:
         raise ValueError("outputs are too short, or the lists do not exist")
     take_scratch(&scratch, firsts)
     try:
         with nogil:
             for s in range(low, high):
-                for j in range(lists.firsts[s + 1] - lists.firsts[s]):
-                    scratch.weights[j] = tensor_weight(&t, lists.features[lists.firsts[s] + j])
+                if not is_sound(&lists, s) or not gather(&t, &lists, s, scratch.weights):
+                    sound = False
+                    break
                 best[s] = <int32_t>score_list(&lists, of_entries, s, scratch.weights, &scores[0])
     finally:
         free_scratch(&scratch)
+    if not sound:
+        raise ValueError("a list has no candidate, or a feature has no weight")
 
 
 def tensor_steps(
@@ -222,16 +240,15 @@ def tensor_steps(
         How many of ``order`` were looked at without numbers becoming infinite; then the arrays are of no use. A step is not taken
         where the rival costs nothing.
     """
-    cdef Lists lists = prepared(places, starts, ends, values, firsts, features, index.shape[0])
+    cdef Lists lists = lists_of(places, starts, ends, values, firsts, features)
     cdef Tensor t = tensor_of(vectors, index, weights)
     cdef const place_t* of_entries = &places[0] if places.shape[0] else NULL
     cdef Scratch scratch
     cdef Step step
-    cdef Py_ssize_t i, s, j, n, rival, done = 0
+    cdef Py_ssize_t i, s, n, rival, done = 0
+    cdef bint sound = True
     cdef double margin, cost
-    gathered(&lists, scores, oracles, order)
-    if totals.shape[0] != 2:
-        raise ValueError("totals are two")
+    add_costs(&lists, scores, oracles, order, totals)
     if squared.shape[0] != t.rank or squared.shape[1] != t.order:
         raise ValueError("squared must be (H, D)")
     t.averaged = vector_sums.shape[0] > 0
@@ -257,8 +274,9 @@ def tensor_steps(
         with nogil:
             for i in range(order.shape[0]):
                 s = order[i]
-                for j in range(lists.firsts[s + 1] - lists.firsts[s]):
-                    scratch.weights[j] = tensor_weight(&t, lists.features[lists.firsts[s] + j])
+                if not is_sound(&lists, s) or not gather(&t, &lists, s, scratch.weights):
+                    sound = False
+                    break
                 rival = find_rival(&lists, of_entries, s, scratch.weights, by_cost, &margin)
                 cost = lists.scores[lists.starts[s] + lists.oracles[s]] - lists.scores[lists.starts[s] + rival]
                 if not isfinite(margin):
@@ -277,4 +295,6 @@ def tensor_steps(
         free(t.touched)
         free(t.at)
         free(t.before)
+    if not sound:
+        raise ValueError("a list has no candidate, or a feature has no weight")
     return done

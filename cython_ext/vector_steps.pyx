@@ -12,8 +12,8 @@ from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t
 
 from nbest_lists cimport (
-    Difference, Lists, Scratch, Step, find_rival, free_scratch, gathered, place_t, prepared, score_list, step_size, subtract,
-    take_scratch,
+    AHEAD, WK_PREFETCH, Difference, Lists, Scratch, Step, add_costs, find_rival, free_scratch, is_sound, lists_of, place_t, score_list, step_size,
+    subtract, take_scratch,
 )
 
 
@@ -36,27 +36,45 @@ cdef inline bint take_step(
     return isfinite(margin + tau * squares)
 
 
+cdef inline bint gather(const Lists* lists, Py_ssize_t s, const double* weights, Py_ssize_t known, double* own) noexcept nogil:
+    """Weights of a list's features; False for a feature without one."""
+    cdef const int32_t* features = lists.features + lists.firsts[s]
+    cdef Py_ssize_t j, n = lists.firsts[s + 1] - lists.firsts[s]
+    for j in range(n):
+        if j + AHEAD < n and 0 <= features[j + AHEAD] < known:
+            WK_PREFETCH(weights + features[j + AHEAD])
+        if not 0 <= features[j] < known:
+            return False
+        own[j] = weights[features[j]]
+    return True
+
+
 def vector_scores(
     const place_t[::1] places, const int64_t[::1] starts, const int64_t[::1] ends, const float[::1] values,
     const int64_t[::1] firsts, const int32_t[::1] features, Py_ssize_t low, Py_ssize_t high, const double[::1] weights,
     double[::1] scores, int32_t[::1] best
 ):
     """Score the candidates of lists ``low`` to ``high`` into ``scores`` (R,), and the first best of each into ``best`` (S,)."""
-    cdef Lists lists = prepared(places, starts, ends, values, firsts, features, weights.shape[0])
+    cdef Lists lists = lists_of(places, starts, ends, values, firsts, features)
     cdef const place_t* of_entries = &places[0] if places.shape[0] else NULL
+    cdef const double* own = &weights[0] if weights.shape[0] else NULL
     cdef Scratch scratch
-    cdef Py_ssize_t s, j
+    cdef Py_ssize_t s
+    cdef bint sound = True
     if not 0 <= low <= high <= starts.shape[0] - 1 or scores.shape[0] < ends.shape[0] - 1 or best.shape[0] < starts.shape[0] - 1:
         raise ValueError("outputs are too short, or the lists do not exist")
     take_scratch(&scratch, firsts)
     try:
         with nogil:
             for s in range(low, high):
-                for j in range(lists.firsts[s + 1] - lists.firsts[s]):
-                    scratch.weights[j] = weights[lists.features[lists.firsts[s] + j]]
+                if not is_sound(&lists, s) or not gather(&lists, s, own, weights.shape[0], scratch.weights):
+                    sound = False
+                    break
                 best[s] = <int32_t>score_list(&lists, of_entries, s, scratch.weights, &scores[0])
     finally:
         free_scratch(&scratch)
+    if not sound:
+        raise ValueError("a list has no candidate, or a feature has no weight")
 
 
 def vector_steps(
@@ -81,17 +99,16 @@ def vector_steps(
         How many of ``order`` were looked at without numbers becoming infinite; then the arrays are of no use. A step is not taken
         where the rival costs nothing.
     """
-    cdef Lists lists = prepared(places, starts, ends, values, firsts, features, weights.shape[0])
+    cdef Lists lists = lists_of(places, starts, ends, values, firsts, features)
     cdef const place_t* of_entries = &places[0] if places.shape[0] else NULL
     cdef double* summed = &sums[0] if sums.shape[0] else NULL
     cdef double* own = &weights[0] if weights.shape[0] else NULL
     cdef Scratch scratch
     cdef Step step
-    cdef Py_ssize_t i, s, j, rival, done = 0
+    cdef Py_ssize_t i, s, rival, done = 0
+    cdef bint sound = True
     cdef double margin, cost
-    gathered(&lists, scores, oracles, order)
-    if totals.shape[0] != 2:
-        raise ValueError("totals are two")
+    add_costs(&lists, scores, oracles, order, totals)
     if sums.shape[0] not in (0, weights.shape[0]):
         raise ValueError("sums must have the shape of the weights")
     step.C, step.by_cost, step.printed = C, by_cost, printed
@@ -100,8 +117,9 @@ def vector_steps(
         with nogil:
             for i in range(order.shape[0]):
                 s = order[i]
-                for j in range(lists.firsts[s + 1] - lists.firsts[s]):
-                    scratch.weights[j] = own[lists.features[lists.firsts[s] + j]]
+                if not is_sound(&lists, s) or not gather(&lists, s, own, weights.shape[0], scratch.weights):
+                    sound = False
+                    break
                 rival = find_rival(&lists, of_entries, s, scratch.weights, by_cost, &margin)
                 cost = lists.scores[lists.starts[s] + lists.oracles[s]] - lists.scores[lists.starts[s] + rival]
                 if not isfinite(margin):
@@ -117,4 +135,6 @@ def vector_steps(
                 done += 1
     finally:
         free_scratch(&scratch)
+    if not sound:
+        raise ValueError("a list has no candidate, or a feature has no weight")
     return done
