@@ -94,9 +94,9 @@ def pack(
             which its candidates have them.
 
     Returns:
-        (entries left, features of the lists, the most features of a list)
+        (entries left, features of the lists)
     """
-    cdef Py_ssize_t s, c, e, lists = starts.shape[0] - 1, kept = 0, distinct = 0, most = 0, before
+    cdef Py_ssize_t s, c, e, lists = starts.shape[0] - 1, kept = 0, distinct = 0, before
     cdef int32_t f
     cdef Py_ssize_t known = scale.shape[0]
     check(starts, ends, indices, values.shape[0], lookup.shape[0])
@@ -125,5 +125,4 @@ def pack(
                     kept += 1
                 out_ends[c + 1] = kept
             firsts[s + 1] = distinct
-            most = max(most, distinct - before)
-    return kept, distinct, most
+    return kept, distinct

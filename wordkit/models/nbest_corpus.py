@@ -1,14 +1,14 @@
 """n-best lists made ready for learning: parsed once, features numbered from 0, kept in memory-mapped files.
 
-A feature is kept if it varies in enough lists; what is constant within a list says nothing of its candidates. The numbers keep the
-order of the file's indices, but for the features that are to come first.
+A feature is kept if it varies in enough lists; what is constant within a list says nothing of its candidates. The numbers keep
+the order of the file's indices, but for the features that are to come first.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from wordkit._kernels import nbest_pack
 from wordkit.checks import array_of, require
 from wordkit.errors import WordkitError
-from wordkit.formats.nbest import NbestLists
+from wordkit.formats.nbest import NbestLists, joined_ends
 from wordkit.models.array_spool import ArraySpool
 
 
@@ -68,17 +68,16 @@ class PackedLists:
             :class:`wordkit.formats.nbest.NbestLists`; the oracle is the first candidate with the highest score.
         ends, places, values: int64 (R + 1,), uint16 or int32 (F,), float32 (F,): entries of the candidates.
         firsts, features: int64 (S + 1,), int32: features of the lists.
-        unknown: entries whose feature the table does not know.
     """
 
     def __init__(
-        self, lists: NbestLists, entries: tuple[np.ndarray, ...], of_lists: tuple[np.ndarray, ...], unknown: int
-    ) -> None:
-        self.qids, self.starts, self.scores = lists.qids, lists.starts, lists.scores
+        self, qids: np.ndarray, starts: np.ndarray, scores: np.ndarray, entries: tuple[np.ndarray, ...],
+        of_lists: tuple[np.ndarray, ...],
+    ) -> None:  # fmt: skip
+        self.qids, self.starts, self.scores = qids, starts, scores
         self.ends, self.places, self.values = entries
         self.firsts, self.features = of_lists
         self.oracles = first_best(self.scores, self.starts)
-        self.unknown = unknown
 
     def __len__(self) -> int:
         return len(self.qids)
@@ -86,6 +85,18 @@ class PackedLists:
     def arrays(self) -> tuple[np.ndarray, ...]:
         """What every door begins with."""
         return self.places, self.starts, self.ends, self.values, self.firsts, self.features
+
+    def part(self, low: int, high: int) -> PackedLists:
+        """Lists ``low`` to ``high``; only what counts is copied."""
+        begin, end = self.starts[low], self.starts[high]
+        at, to, first, last = self.ends[begin], self.ends[end], self.firsts[low], self.firsts[high]
+        return PackedLists(
+            self.qids[low:high],
+            self.starts[low : high + 1] - begin,
+            self.scores[begin:end],
+            (self.ends[begin : end + 1] - at, self.places[at:to], self.values[at:to]),
+            (self.firsts[low : high + 1] - first, self.features[first:last]),
+        )
 
     def candidate_qids(self) -> np.ndarray:
         """int64 (R,): the qid of each candidate."""
@@ -100,67 +111,84 @@ def first_best(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return (first - starts[:-1]).astype(np.int32)
 
 
-class _Packer:
-    """Packs pieces of lists, one after the other, into files that are mapped in the end."""
+class Packer:
+    """Packs pieces of lists with the features of a table.
 
-    def __init__(self, table: FeatureTable, folder: str | os.PathLike[str] | None) -> None:
-        self.table, self._folder = table, folder
+    ``unknown``: values so far whose feature the table does not have; ``entries``: those that it has.
+    """
+
+    def __init__(self, table: FeatureTable) -> None:
+        self.table = table
         self._lookup = table.lookup
         self._last = np.full(len(table), -1, np.int64)
         self._place = np.empty(len(table), np.int32)
-        self._places = ArraySpool(np.uint16, folder)
-        self._values, self._features = ArraySpool(np.float32, folder), ArraySpool(np.int32, folder)
-        self._ends, self._firsts = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
-        self._heads: list[NbestLists] = []
-        self._lists = self.unknown = 0
+        self._lists = self.unknown = self.entries = 0
 
-    def add(self, piece: NbestLists) -> None:
+    def packed(self, piece: NbestLists) -> PackedLists:
+        """One piece, packed in memory.
+
+        Raises:
+            WordkitError: a value is too large for its feature's scale.
+        """
         if piece.n_features > len(self._lookup):
             longer = np.full(piece.n_features, -1, np.int32)
             longer[: len(self._lookup)] = self._lookup
             self._lookup = longer
         size = len(piece.indices)
         ends, firsts = np.empty(len(piece.indptr), np.int64), np.empty(len(piece) + 1, np.int64)
-        places, values, features = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(size, np.int32)
-        kept, distinct, most = nbest_pack.pack(
+        places, features, values = (
+            np.empty(size, np.int32),
+            np.empty(size, np.int32),
+            np.empty(size, np.float32),
+        )
+        kept, distinct = nbest_pack.pack(
             piece.starts, piece.indptr, piece.indices, piece.values, self._lookup, self.table.scale, self._lists,
             self._last, self._place, ends, places, values, firsts, features,
         )  # fmt: skip
         if not np.isfinite(values[:kept]).all():
             raise WordkitError("a value times its feature's scale is not finite")
-        if most > 2**16 and self._places.dtype == np.uint16:
-            self._places = self._widened()
-        self._ends.append(ends[1:] + self._ends[-1][-1])
-        self._firsts.append(firsts[1:] + self._firsts[-1][-1])
-        self._places.append(places[:kept])
-        self._values.append(values[:kept])
-        self._features.append(features[:distinct])
-        empty = np.empty(0)
-        nothing = (np.zeros(1, np.int64), empty.astype(np.int32), empty.astype(np.float32), empty.astype(np.int64))
-        self._heads.append(NbestLists(piece.qids, piece.starts, piece.scores, *nothing))
         self._lists += len(piece)
         self.unknown += size - kept
-
-    def _widened(self) -> ArraySpool:
-        wider = ArraySpool(np.int32, self._folder)
-        for start in range(0, len(self._places), 1 << 20):
-            wider.append(self._places.read(start, min(start + (1 << 20), len(self._places))))
-        return wider
-
-    def packed(self) -> PackedLists:
-        entries = (np.concatenate(self._ends), self._places.mapped(), self._values.mapped())
-        of_lists = (np.concatenate(self._firsts), self._features.mapped())
-        return PackedLists(NbestLists.join(self._heads), entries, of_lists, self.unknown)
+        self.entries += kept
+        entries, of_lists = (ends, places[:kept], values[:kept]), (firsts, features[:distinct])
+        return PackedLists(piece.qids, piece.starts, piece.scores, entries, of_lists)
 
 
 def pack_lists(
     pieces: Iterable[NbestLists], table: FeatureTable, folder: str | os.PathLike[str] | None = None
-) -> PackedLists:
-    """Lists with the features of a table, in memory-mapped files."""
-    packer = _Packer(table, folder)
+) -> tuple[PackedLists, int]:
+    """All lists packed, in memory-mapped files; and how many of their values are of features that the table does not have."""
+    packer = Packer(table)
+    places, values, features = (ArraySpool(kind, folder) for kind in (np.uint16, np.float32, np.int32))
+    parts: list[PackedLists] = []
     for piece in pieces:
-        packer.add(piece)
-    return packer.packed()
+        packed = packer.packed(piece)
+        if places.dtype == np.uint16 and np.diff(packed.firsts).max(initial=0) > 2**16:
+            places = _widened(places, folder)
+        places.append(packed.places)
+        values.append(packed.values)
+        features.append(packed.features)
+        packed.places, packed.values, packed.features = _NOTHING
+        parts.append(packed)
+    entries = (joined_ends([part.ends for part in parts]), places.mapped(), values.mapped())
+    of_lists = (joined_ends([part.firsts for part in parts]), features.mapped())
+    heads = (
+        np.concatenate([part.qids for part in parts]),
+        joined_ends([part.starts for part in parts]),
+        np.concatenate([part.scores for part in parts]),
+    )
+    return PackedLists(*heads, entries, of_lists), packer.unknown
+
+
+_NOTHING = np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.int32)
+
+
+def _widened(spool: ArraySpool, folder: str | os.PathLike[str] | None) -> ArraySpool:
+    """The same numbers with room for larger ones."""
+    wider = ArraySpool(np.int32, folder)
+    for start in range(0, len(spool), 1 << 20):
+        wider.append(spool.read(start, min(start + (1 << 20), len(spool))))
+    return wider
 
 
 class ListCorpus:
@@ -190,13 +218,7 @@ class ListCorpus:
         )  # fmt: skip
         self._indices.append(piece.indices)
         self._values.append(piece.values)
-        empty = np.empty(0)
-        self._heads.append(
-            NbestLists(
-                piece.qids, piece.starts, piece.scores, piece.indptr, empty.astype(np.int32), empty.astype(np.float32),
-                empty.astype(np.int64),
-            )
-        )  # fmt: skip
+        self._heads.append(replace(piece, indices=_NOTHING[0], values=_NOTHING[1]))
         self._lists += len(piece)
         self._candidates += len(piece.scores)
 
@@ -248,19 +270,15 @@ class ListCorpus:
 
     def pack(self, table: FeatureTable) -> PackedLists:
         """The lists with those features."""
-        return pack_lists(self._pieces(), table, self._folder)
+        return pack_lists(self._pieces(), table, self._folder)[0]
 
     def _pieces(self) -> Iterator[NbestLists]:
         at = 0
         for head in self._heads:
             end = at + int(head.indptr[-1])
-            yield NbestLists(
-                head.qids, head.starts, head.scores, head.indptr, self._indices.read(at, end), self._values.read(at, end),
-                head.lines,
-            )  # fmt: skip
+            yield replace(head, indices=self._indices.read(at, end), values=self._values.read(at, end))
             at = end
 
 
 # first, times, lists, sums, squares, spread: what ``count_lists`` keeps of each feature.
 _COUNTING = (np.float32, np.int32, np.int32, np.float64, np.float64, np.float64)
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -22,37 +22,9 @@ INITIAL_NOISE = 0.01  # of each initial entry, relative, where there is more tha
 Arrays = dict[str, np.ndarray]
 
 
-class Weights(Protocol):
-    """What scores candidates."""
-
-    parameters: int
-
-    def score_lists(self, packed: PackedLists, low: int, high: int, scores: np.ndarray, best: np.ndarray) -> None:
-        """Fill in the scores of the candidates, and the places of the first best, of some lists."""
-
-    def feature_weights(self) -> np.ndarray:
-        """float64 (V,): the weight of each feature."""
-
-    def arrays(self) -> Arrays: ...
-
-    def values(self) -> dict[str, Any]:
-        """For the header of a model file."""
-
-
-def score_all(weights: Weights, packed: PackedLists, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """float64 (R,) scores of all candidates, and int32 (S,) the place of the first best of each list."""
-    scores, best = np.empty(len(packed.scores)), np.empty(len(packed), np.int32)
-
-    def block(low: int) -> None:
-        weights.score_lists(packed, low, min(low + _LISTS, len(packed)), scores, best)
-
-    map_blocks(block, range(0, len(packed), _LISTS), threads)
-    return scores, best
-
-
 @dataclass(eq=False)
 class VectorWeights:
-    """A weight a feature: ``weights`` float64 (V,)."""
+    """A weight a feature: ``weights`` float64 (V,). ``parameters``: how many numbers were learned."""
 
     weights: np.ndarray
 
@@ -60,7 +32,9 @@ class VectorWeights:
     def parameters(self) -> int:
         return len(self.weights)
 
-    def score_lists(self, packed: PackedLists, low: int, high: int, scores: np.ndarray, best: np.ndarray) -> None:
+    def score_lists(
+        self, packed: PackedLists, low: int, high: int, scores: np.ndarray, best: np.ndarray
+    ) -> None:
         vector_steps.vector_scores(*packed.arrays(), low, high, self.weights, scores, best)
 
     def feature_weights(self) -> np.ndarray:
@@ -104,7 +78,9 @@ class Layout:
         modes = value_of(values, "modes", list)
         require(1 <= len(modes) <= MOST_ORDER, "modes are none or too many")
         require(all(type(size) is int and 0 < size < 2**31 for size in modes), "modes are no sizes")
-        require(sum(modes) < 2**31 and math.prod(modes) >= features - plain, "modes have no room for the features")
+        require(
+            sum(modes) < 2**31 and math.prod(modes) >= features - plain, "modes have no room for the features"
+        )
         mapping = value_of(values, "mapping", str)
         require(mapping in MAPPINGS, f"mapping is {mapping!r}")
         positions = None
@@ -126,7 +102,9 @@ class TensorWeights:
     def parameters(self) -> int:
         return self.vectors.size + self.plain.size
 
-    def score_lists(self, packed: PackedLists, low: int, high: int, scores: np.ndarray, best: np.ndarray) -> None:
+    def score_lists(
+        self, packed: PackedLists, low: int, high: int, scores: np.ndarray, best: np.ndarray
+    ) -> None:
         tensor_sweep.tensor_scores(
             *packed.arrays(), low, high, self.vectors, self.layout.places, self.plain, scores, best
         )
@@ -147,6 +125,20 @@ class TensorWeights:
 
     def values(self) -> dict[str, Any]:
         return {"shape": "tensor", **self.layout.values()}
+
+
+Weights = VectorWeights | TensorWeights
+
+
+def score_all(weights: Weights, packed: PackedLists, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """float64 (R,) scores of all candidates, and int32 (S,) the place of the first best of each list."""
+    scores, best = np.empty(len(packed.scores)), np.empty(len(packed), np.int32)
+
+    def block(low: int) -> None:
+        weights.score_lists(packed, low, min(low + _LISTS, len(packed)), scores, best)
+
+    map_blocks(block, range(0, len(packed), _LISTS), threads)
+    return scores, best
 
 
 def weights_from_state(arrays: Mapping[str, np.ndarray], values: Mapping[str, Any], features: int) -> Weights:

@@ -1,8 +1,8 @@
 """Rerankers of n-best lists: Tensor-MIRA (Cao and Khudanpur 2014), MIRA and the averaged perceptron, on the same arrays.
 
-A list's oracle is its first candidate with the highest score, a candidate's cost the oracle's score less its own. A step is taken
-where the rival (the model's first best candidate, or the first best by score + cost) costs something: a rival as good as the oracle,
-a list of equal candidates or of one alone teach nothing.
+A list's oracle is its first candidate with the highest score, a candidate's cost the oracle's score less its own. A step is
+taken where the rival (the model's first best candidate, or the first best by score + cost) costs something: a rival as good as
+the oracle, a list of equal candidates or of one alone teach nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wordkit.errors import Interrupted, WordkitError
 from wordkit.evaluation.reranking import chosen_quality
 from wordkit.formats.nbest import NbestLists
 from wordkit.models.base import Estimator, one_of, positive, whole
-from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, pack_lists
+from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, Packer, pack_lists
 from wordkit.models.rerank_weights import (
     Arrays,
     Layout,
@@ -53,8 +53,13 @@ class Reranker(Estimator):
     """
 
     table_: FeatureTable
+    n_iter_: int
+    best_epoch_: int
+    history_: list[dict[str, Any]]
     weights_: Weights
     last_weights_: Weights
+    _best: float | None
+    _learner: Learner
     epochs: int
     min_feature_count: int
     average: bool
@@ -86,7 +91,7 @@ class Reranker(Estimator):
         corpus = ListCorpus()
         corpus.add(lists)
         table = self.choose_features(corpus)
-        held_out = pack_lists([dev], table) if dev is not None else None
+        held_out = pack_lists([dev], table)[0] if dev is not None else None
         return self.fit_packed(corpus.pack(table), table, counts, held_out, dev_counts, monitor=monitor)
 
     def choose_features(self, corpus: ListCorpus) -> FeatureTable:
@@ -134,8 +139,8 @@ class Reranker(Estimator):
 
     def _begin(self, packed: PackedLists) -> None:
         self._learner = self._new_learner(packed)
-        self._best: float | None = None
-        self.history_: list[dict[str, Any]] = []
+        self._best = None
+        self.history_ = []
         self.n_iter_ = self.best_epoch_ = 0
 
     def _epoch(self, packed: PackedLists, epoch: int, monitor: Monitor) -> dict[str, Any]:
@@ -193,12 +198,12 @@ class Reranker(Estimator):
     def decision_function(self, lists: NbestLists) -> np.ndarray:
         """float64 (R,): the score of each candidate; features that the model does not know count nothing."""
         self._check_fitted("weights_")
-        return score_all(self.weights_, pack_lists([lists], self.table_), int(self.threads))[0]
+        return score_all(self.weights_, Packer(self.table_).packed(lists), int(self.threads))[0]
 
     def predict(self, lists: NbestLists) -> np.ndarray:
         """int32 (S,): the place in each list, from 0, of the first candidate with the highest score."""
         self._check_fitted("weights_")
-        return score_all(self.weights_, pack_lists([lists], self.table_), int(self.threads))[1]
+        return score_all(self.weights_, Packer(self.table_).packed(lists), int(self.threads))[1]
 
     def score(self, lists: NbestLists, counts: np.ndarray | None = None) -> float | None:
         """F of the chosen candidates, or without counts the mean of their scores."""
@@ -211,7 +216,9 @@ class Reranker(Estimator):
         self._check_fitted("weights_")
         values = {
             "algorithm": self.algorithm,
-            "parameters": {key: _plain(value) for key, value in self.get_params().items()},
+            "parameters": {
+                key: _plain(value) for key, value in self.get_params().items() if key != "threads"
+            },
             "weights": self.weights_.values(),
             "epochs_done": self.n_iter_,
             "best_epoch": self.best_epoch_,
@@ -248,7 +255,7 @@ class Reranker(Estimator):
         require(algorithm in RERANKERS, f"algorithm is {algorithm!r}")
         model = RERANKERS[algorithm]()
         parameters = value_of(values, "parameters", dict)
-        require(set(parameters) == set(model.get_params()), "parameters are those of another model")
+        require({*parameters, "threads"} == set(model.get_params()), "parameters are those of another model")
         model.set_params(**parameters)
         model._check()
         model.table_ = FeatureTable.from_arrays(arrays)
@@ -263,7 +270,9 @@ class Reranker(Estimator):
 
 def _plain(value: Any) -> Any:
     """A parameter as JSON has it."""
-    return value.item() if isinstance(value, np.generic) else list(value) if isinstance(value, tuple) else value
+    return (
+        value.item() if isinstance(value, np.generic) else list(value) if isinstance(value, tuple) else value
+    )
 
 
 class _VectorReranker(Reranker):
@@ -293,10 +302,15 @@ class Perceptron(_VectorReranker):
     algorithm = "perceptron"
 
     def __init__(
-        self, *, epochs: int = 10, min_feature_count: int = 1, average: bool = True, keep: str = "best", standardize: bool = False,
-        shuffle: bool = True, seed: int = 1, threads: int = 1,
+        self, *, epochs: int = 10, min_feature_count: int = 1, average: bool = True, keep: str = "best",
+        standardize: bool = False, shuffle: bool = True, seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
-        self.epochs, self.min_feature_count, self.average, self.keep = epochs, min_feature_count, average, keep
+        self.epochs, self.min_feature_count, self.average, self.keep = (
+            epochs,
+            min_feature_count,
+            average,
+            keep,
+        )
         self.standardize, self.shuffle, self.seed, self.threads = standardize, shuffle, seed, threads
 
     def _how(self) -> Steps:
@@ -320,7 +334,12 @@ class Mira(_VectorReranker):
         threads: int = 1,
     ) -> None:  # fmt: skip
         self.C, self.step, self.rival = C, step, rival
-        self.epochs, self.min_feature_count, self.average, self.keep = epochs, min_feature_count, average, keep
+        self.epochs, self.min_feature_count, self.average, self.keep = (
+            epochs,
+            min_feature_count,
+            average,
+            keep,
+        )
         self.standardize, self.shuffle, self.seed, self.threads = standardize, shuffle, seed, threads
 
     def _how(self) -> Steps:
@@ -419,7 +438,4 @@ class TensorMira(Reranker):
         return learner.current(int(self.surrogate_epochs) * len(packed)).weights
 
 
-RERANKERS: dict[str, type[Reranker]] = {
-    kind.algorithm: kind
-    for kind in (TensorMira, Mira, Perceptron)
-}
+RERANKERS: dict[str, type[Reranker]] = {kind.algorithm: kind for kind in (TensorMira, Mira, Perceptron)}

@@ -1,9 +1,9 @@
 """Where features stand in a tensor of weights (Cao and Khudanpur 2014, section 3).
 
-A tensor of order D with mode sizes n_1, ..., n_D has room for V features where their product is V or more. A set of weights that a tensor
-of order D + 1 and rank one can hold can be held by one of order D and the same volume (join two modes into one), but not the other way
-round (Theorem 1); the number of parameters, D V^(1/D) with equal modes, is least at D* = ln V rounded up or down. So a higher order has
-less freedom and, up to D*, fewer parameters.
+A tensor of order D with mode sizes n_1, ..., n_D has room for V features where their product is V or more. A set of weights that
+a tensor of order D + 1 and rank one can hold can be held by one of order D and the same volume (join two modes into one), but not
+the other way round (Theorem 1); the number of parameters, D V^(1/D) with equal modes, is least at D* = ln V rounded up or down.
+So a higher order has less freedom and, up to D*, fewer parameters.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def sequential_positions(features: int) -> np.ndarray:
 def approximate_positions(surrogate: np.ndarray, modes: Sequence[int]) -> np.ndarray:
     """int64 (V,): the place of each feature by Figure 2; the first mode is to run fastest.
 
-    Weights that are not negative in falling order, and negative ones in rising order, fill whole groups of all modes but the last, first
-    those of the one sign, then those of the other; what is left of both comes behind. Equal weights keep their order.
+    Weights that are not negative in falling order, and negative ones in rising order, fill whole groups of all modes but the
+    last, first those of the one sign, then those of the other; what is left of both comes behind. Equal weights keep their order.
     """
     upper = np.flatnonzero(surrogate >= 0)
     lower = np.flatnonzero(surrogate < 0)
@@ -77,7 +77,7 @@ def approximate_positions(surrogate: np.ndarray, modes: Sequence[int]) -> np.nda
 def mode_places(positions: np.ndarray, modes: Sequence[int], mapping: str) -> np.ndarray:
     """int32 (V, D): for each position its place in each mode, counted on from the modes before.
 
-    A position is a number of mixed radix: the first mode is its lowest digit for ``approximate``, the last one for ``sequential``.
+    A position is a number of mixed radix, its lowest digit the first mode for ``approximate``, the last one for ``sequential``.
     """
     places = np.empty((len(positions), len(modes)), np.int32)
     offsets = np.concatenate([[0], np.cumsum(modes)[:-1]])
@@ -91,7 +91,9 @@ def mode_places(positions: np.ndarray, modes: Sequence[int], mapping: str) -> np
     return places
 
 
-def singular_values(weights: np.ndarray, places: np.ndarray, modes: Sequence[int], count: int = 20) -> np.ndarray:
+def singular_values(
+    weights: np.ndarray, places: np.ndarray, modes: Sequence[int], count: int = 20
+) -> np.ndarray:
     """The largest singular values of weights mapped to a matrix, as Figure 4 shows them for a surrogate.
 
     Args:
