@@ -31,10 +31,12 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "sparse-code": ("sparse_code", "Learn word vectors with exact zeros from co-occurrence counts."),
         "nbest": ("nbest", "Make lists of the best parses of sentences, for rerankers."),
         "trace-lasso": ("trace_lasso", "Select variables of a regression with correlated columns."),
+        "tmira": ("tmira", "Learn to rerank n-best lists, with weights in a tensor or in a vector."),
     },
     "Apply": {
         "predict": ("predict", "Label documents, or predict numbers, with a trained model."),
         "decode": ("decode", "Write the classes of words in their sentences."),
+        "rerank": ("rerank", "Choose candidates of n-best lists with a trained model."),
         "classes": ("classes", "List the classes of a model, their words and what follows them."),
         "neighbors": ("neighbors", "List the nearest words in a vector file."),
     },

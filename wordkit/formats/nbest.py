@@ -70,9 +70,9 @@ class NbestLists:
         parts = list(parts)
         return NbestLists(
             _joined([part.qids for part in parts], np.int64),
-            _joined_ends([part.starts for part in parts]),
+            joined_ends([part.starts for part in parts]),
             _joined([part.scores for part in parts], np.float64),
-            _joined_ends([part.indptr for part in parts]),
+            joined_ends([part.indptr for part in parts]),
             _joined([part.indices for part in parts], np.int32),
             _joined([part.values for part in parts], np.float32),
             _joined([part.lines for part in parts], np.int64),
@@ -83,7 +83,7 @@ def _joined(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype), *arrays])
 
 
-def _joined_ends(arrays: Sequence[np.ndarray]) -> np.ndarray:
+def joined_ends(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Running ends of several parts, each of which begins with 0, as those of the whole."""
     before = np.cumsum([0, *(ends[-1] for ends in arrays)])
     shifted = [ends[1:] + shift for ends, shift in zip(arrays, before[:-1], strict=True)]
@@ -327,6 +327,60 @@ def write_lists(path: str | os.PathLike[str], lists: NbestLists, header: str | N
 # --- counts ----------------------------------------------------------------------------------------------------------
 
 
+class CandidateCounts:
+    """Counts of the candidates of some lists, to be taken in their order.
+
+    Attributes:
+        qids: int64 (R,). counts: int64 (R, 3), matched, gold and proposed items.
+
+    Raises:
+        DataError: a line that is no four whole numbers, more matched than gold or proposed, no line at all.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | Input) -> None:
+        rows: list[tuple[int, ...]] = []
+        lines: list[int] = []
+        with opened(path) as source:
+            self.name = source.name
+            for first, block in text_blocks(source, Tally()):
+                for number, line in enumerate(block.split(b"\n"), first):
+                    fields = line.split()
+                    if fields and not fields[0].startswith(b"#"):
+                        rows.append(_count_row(source.name, number, fields))
+                        lines.append(number)
+        if not rows:
+            raise DataError(self.name, None, "holds no counts", _COUNTS)
+        table = np.array(rows, dtype=np.int64)
+        self.qids, self.counts = table[:, 0], np.ascontiguousarray(table[:, 1:])
+        self._lines, self._taken = lines, 0
+
+    def take(self, qids: np.ndarray) -> np.ndarray:
+        """int64 (n, 3): the counts of the next n candidates, whose qids these are.
+
+        Raises:
+            DataError: a line is of another qid, at the end of the file too.
+        """
+        begin, self._taken = self._taken, self._taken + len(qids)
+        own = self.qids[begin : self._taken]
+        other = np.flatnonzero(own != qids[: len(own)])
+        if len(other):
+            at = int(other[0])
+            found, expected = f"counts of qid {own[at]}", f"qid {qids[at]} as in the lists"
+            raise DataError(self.name, self._lines[begin + at], found, expected)
+        if len(own) < len(qids):
+            self._missing(self._taken, " or more")
+        return self.counts[begin : self._taken]
+
+    def finish(self) -> None:
+        """DataError if counts are left."""
+        if self._taken < len(self.qids):
+            self._missing(self._taken)
+
+    def _missing(self, candidates: int, more: str = "") -> None:
+        lines = _times(len(self.qids), "line")
+        raise DataError(self.name, None, f"{lines} of counts for {_times(candidates, 'candidate')}{more}")
+
+
 def read_counts(
     path: str | os.PathLike[str] | Input, qids: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -336,28 +390,15 @@ def read_counts(
         qids: int64 (R,), of the candidates that the counts belong to (:meth:`NbestLists.candidate_qids`), to be the same.
 
     Raises:
-        DataError: a line that is no four whole numbers, more matched than gold or proposed, another qid or number of lines
-            than ``qids`` has.
+        DataError: as of :class:`CandidateCounts`, and another qid or number of lines than ``qids`` has.
     """
-    rows: list[tuple[int, ...]] = []
-    with opened(path) as source:
-        for first, block in text_blocks(source, Tally()):
-            for number, line in enumerate(block.split(b"\n"), first):
-                fields = line.split()
-                if not fields or fields[0].startswith(b"#"):
-                    continue
-                rows.append(_count_row(source.name, number, fields))
-                place = len(rows) - 1
-                if qids is not None and place < len(qids) and rows[-1][0] != qids[place]:
-                    expected = f"qid {qids[place]} as in the lists"
-                    raise DataError(source.name, number, f"counts of qid {rows[-1][0]}", expected)
-        if not rows:
-            raise DataError(source.name, None, "holds no counts", _COUNTS)
-        if qids is not None and len(rows) != len(qids):
-            lines, candidates = _times(len(rows), "line"), _times(len(qids), "candidate")
-            raise DataError(source.name, None, f"{lines} of counts for {candidates}")
-    table = np.array(rows, dtype=np.int64)
-    return table[:, 0], np.ascontiguousarray(table[:, 1:])
+    counts = CandidateCounts(path)
+    if qids is not None:
+        if len(counts.qids) < len(qids) and np.array_equal(counts.qids, qids[: len(counts.qids)]):
+            counts._missing(len(qids))
+        counts.take(qids)
+        counts.finish()
+    return counts.qids, counts.counts
 
 
 def _times(count: int, what: str) -> str:
