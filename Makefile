@@ -13,7 +13,7 @@ SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd 
 RESULTS ?= results
 export DATA
 
-.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-tagging samples
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-tagging experiment-nbest samples
 
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -67,6 +67,9 @@ experiment-hmtm-approximation: $(VENV)/.installed ## Figures 2.2 and 2.3 of Grav
 
 experiment-forest: $(VENV)/.installed $(PEERS_VENV)/.installed ## Tables 1, 2 and 4, Figures 2 to 4 of the sparse coding paper on the texts of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_forest --data "$(DATA)" --output $(RESULTS)/forest --peer-python $(PEERS_VENV)/bin/python
+
+experiment-nbest: $(VENV)/.installed ## from the treebanks of DATA=folder to reranked parses
+	$(BIN)/python -m tests.benchmarks.experiment_nbest --data "$(DATA)" --output $(RESULTS)/nbest
 
 # FULL=1: the sizes of the thesis, which take hours; a run that is called again goes on.
 experiment-trace-lasso: $(VENV)/.installed ## Figures 7.1 to 7.4 of Grave's thesis, small; FULL=1: as there

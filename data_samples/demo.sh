@@ -53,6 +53,10 @@ else
   echo "they are not installed here"
 fi
 
+say "nbest: the best parses of each sentence, by parsers that have not seen it, with features for rerankers"
+wordkit -q nbest "$samples/trees.conllu" -o lists.gz --n 10 --folds 3 --epochs 2 --hash-bits 18 --model-out parser
+head -n 9 "$samples/trees.conllu" | wordkit -q nbest - --model parser --n 1 --trees-out -
+
 say "evaluate similarity: word vectors beside people's scores"
 wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
 

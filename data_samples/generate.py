@@ -18,6 +18,7 @@ import numpy as np
 from broken import FILES, readme
 from grammar import Grammar, Token
 from tagging import conllulex, entity_columns
+from parses import parses
 from treebank import conllu
 
 SEED = 20240607
@@ -279,6 +280,7 @@ def contents() -> dict[str, str | bytes]:
         [(f"sense-{i}", sentence) for i, sentence in enumerate(lexical)],
         {"NOUN": grammar.categories(), "VERB": grammar.verb_categories()},
     )
+    files["parses.txt"], files["parses.gold.txt"] = parses(Random(SEED + 1))
     files |= {f"broken/{name}": content for name, (content, _, _) in FILES.items()}
     files["broken/README.md"] = readme()
     return files

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 SAMPLES = Path(__file__).parent.parent / "data_samples"
-PROGRAMS = {"generate.py", "grammar.py", "lexicon.py", "tagging.py", "treebank.py", "broken.py", "demo.sh"}
+PROGRAMS = {
+    "generate.py", "grammar.py", "lexicon.py", "tagging.py", "treebank.py", "parses.py", "broken.py", "demo.sh",
+}  # fmt: skip
 
 
 def files(folder):
