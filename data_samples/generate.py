@@ -17,8 +17,8 @@ import lexicon
 import numpy as np
 from broken import FILES, readme
 from grammar import Grammar, Token
-from tagging import conllulex, entity_columns
 from parses import parses
+from tagging import conllulex, entity_columns
 from treebank import conllu
 
 SEED = 20240607
