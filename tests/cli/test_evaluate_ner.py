@@ -179,7 +179,7 @@ def test_bad_input_is_one_line(inside, files):
 
 def test_a_missing_extra_is_one_line(inside, files, monkeypatch):
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
-    fails(evaluate(inside), "error: evaluate ner needs the extra: pip install 'wordkit[eval]'")
+    fails(evaluate(inside), "error: evaluate ner needs python-crfsuite: pip install python-crfsuite")
     assert evaluate(inside, "--method", "baseline").returncode == 0
 
 

@@ -124,4 +124,4 @@ def test_bad_input_is_one_line(inside, files):
 
 def test_a_missing_extra_is_one_line(inside, files, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
-    fails(evaluate(inside), "error: evaluate supersense needs the extra: pip install 'wordkit[eval]'")
+    fails(evaluate(inside), "error: evaluate supersense needs scikit-learn: pip install scikit-learn")

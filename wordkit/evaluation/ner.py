@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wordkit.errors import WordkitError
+from wordkit.errors import MissingLibrary, WordkitError
 from wordkit.evaluation.entities import Lexicon, entity_scores
 from wordkit.evaluation.result import Result
 from wordkit.evaluation.token_features import TokenFeatures, covered
@@ -32,7 +32,7 @@ def crfsuite() -> Any:
     try:
         import pycrfsuite
     except ImportError:
-        raise WordkitError("evaluate ner needs the extra: pip install 'wordkit[eval]'") from None
+        raise MissingLibrary("evaluate ner needs", "python-crfsuite", "eval") from None
     return pycrfsuite
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from wordkit.errors import WordkitError
+from wordkit.errors import MissingLibrary, WordkitError
 from wordkit.evaluation.known_vectors import KnownVectors, check_policy, stand_in
 from wordkit.evaluation.result import Result
 from wordkit.formats.labelled import Documents
@@ -29,7 +29,7 @@ def logistic_regression() -> Any:
     try:
         from sklearn.linear_model import LogisticRegression
     except ImportError:
-        raise WordkitError("evaluate sentences needs the extra: pip install 'wordkit[eval]'") from None
+        raise MissingLibrary("evaluate sentences needs", "scikit-learn", "eval") from None
     return LogisticRegression
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse
 
 from wordkit import rng
-from wordkit.errors import WordkitError
+from wordkit.errors import MissingLibrary, WordkitError
 from wordkit.evaluation.classification import classification_result
 from wordkit.evaluation.result import Result
 from wordkit.evaluation.token_features import TokenFeatures, covered
@@ -33,7 +33,7 @@ def linear_svm() -> Any:
     try:
         from sklearn.svm import LinearSVC
     except ImportError:
-        raise WordkitError("evaluate supersense needs the extra: pip install 'wordkit[eval]'") from None
+        raise MissingLibrary("evaluate supersense needs", "scikit-learn", "eval") from None
     return LinearSVC
 
 

@@ -24,7 +24,7 @@ PLOTS = {
     epilog="\b\nExample:\n  wordkit plot path path.tsv -o path.png",
 )
 def command() -> None:
-    """Draw figures from results, as png, svg or pdf by the suffix of --output. Needs matplotlib: pip install 'wordkit[plot]'."""
+    """Draw figures from results, as png, svg or pdf by the suffix of --output. Needs matplotlib (pip install matplotlib)."""
 
 
 def tell_missing_glyphs(characters: str) -> None:
