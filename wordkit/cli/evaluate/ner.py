@@ -106,6 +106,9 @@ def command(
             inputs.append(source.record())
     for each in read:
         _describe(each, scheme)
+    with_pos = all(each.pos is not None for each in read)
+    if not with_pos and any(each.pos is not None for each in read):
+        message("warning: parts of speech are left out: not all files have them")
     parameters: dict[str, Any] = {"method": method, "scheme": scheme}
     if given:
         results = [
@@ -125,9 +128,12 @@ def command(
             parameters |= representation_parameters(
                 clusters, vectors, decoded, prefixes, unlexicalized, unknown, ignore_case, restrict_vocab
             )
-            parameters |= {"window": window, "lam": lam}
+            parameters |= {"pos": with_pos, "window": window, "lam": lam}
             tagger = _fitted(
-                EntityTagger(lexicalized=not unlexicalized, window=window, lam=lam, scheme=scheme), sets[0]
+                EntityTagger(
+                    lexicalized=not unlexicalized, pos=with_pos, window=window, lam=lam, scheme=scheme
+                ),
+                sets[0],
             )
         predicted = [
             tagger.predict(each) if tagger else [lexicon.tag(words) for words in each.tagged.words]
