@@ -33,8 +33,7 @@ _COLUMN = click.IntRange(1, 1000)
 
 @options.command(
     "ner",
-    example="wordkit evaluate ner data_samples/entities.{train,test}.conll --vectors data_samples/vectors.txt "
-    "--unknown lowercase",
+    example="wordkit evaluate ner data_samples/entities.{train,test}.conll --vectors data_samples/vectors.txt",
 )
 @options.input_argument("train")
 @options.input_argument("test", many=True, required=False)
