@@ -6,7 +6,7 @@ of Grave's thesis.
 Brown clusters and hidden Markov chains (random and Brown start) of FOLDER/text/mixed.txt.gz, tried on wikigold, WNUT
 2017 (CRF trained on the training part, scored on the dev part) and STREUSLE's dev (five-fold cross-validation), words
 being features or not; chains beside trees, of the GUM treebank, on STREUSLE, whose trees are given. MUC-7 and SemCor
-are not at hand: shapes, not values. Everything is done by commands as users call them; models and decoded files stay
+are not at hand: shapes, not values. Everything is done by commands as users call them; models, decoded files and scores stay
 in the output folder, and a run that is called again goes on.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -98,9 +99,19 @@ class Runs:
         )
 
     def score(self, task: str, files: Sequence[str], *options: object) -> dict[str, Any]:
-        return json.loads(
-            self.wordkit("evaluate", task, *(self.data / file for file in files), "--json", *options)
-        )
+        arguments = [
+            "evaluate",
+            task,
+            *(str(self.data / file) for file in files),
+            "--json",
+            *map(str, options),
+        ]
+        path = self.folder / f"{hashlib.sha256(' '.join(arguments).encode()).hexdigest()[:16]}.json"
+        if not path.exists():
+            text = self.wordkit(*arguments)
+            with open_output(path) as out:
+                out.write(text.encode())
+        return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _row(found: dict[str, Any], **what: object) -> dict[str, str]:
@@ -114,8 +125,9 @@ def _row(found: dict[str, Any], **what: object) -> dict[str, str]:
 
 def rows(runs: Runs, states: Sequence[int], treebank_states: int) -> Iterator[dict[str, str]]:
     """A line a score."""
-    tasks: list[tuple[str, str, tuple[str, ...]]] = [("ner", name, files) for name, files in ENTITIES.items()]
-    for task, name, files in [*tasks, ("supersense", "streusle", (SENSES,))]:
+    tasks: list[tuple[str, str, tuple[str, ...]]] = [("supersense", "streusle", (SENSES,))]
+    tasks += [("ner", name, files) for name, files in ENTITIES.items()]
+    for task, name, files in tasks:
         yield _row(runs.score(task, files), data=name, representation="none", setting="lexicalized")
         if task == "ner":
             yield _row(

@@ -108,6 +108,15 @@ def test_representations(inside, files):
     fails(run, "test.conll: 1 of 5 tokens are unknown, expected none, with --strict")
 
 
+def test_parts_of_speech_that_one_file_lacks_are_left_out(inside, files):
+    pytest.importorskip("pycrfsuite")
+    (files / "bare.conll").write_text("Ann B-PER\nmet O\n")
+    run = evaluate(inside, "--json", test=("bare.conll",))
+    assert b"warning: parts of speech are left out: not all files have them\n" in run.stderr
+    assert found(run)["results"][0]["parameters"]["pos"] is False
+    assert found(evaluate(inside, "--json"))["results"][0]["parameters"]["pos"] is True
+
+
 def test_what_decode_writes(inside, files):
     pytest.importorskip("pycrfsuite")
     (files / "c.txt").write_text("Ann saw Rome\nhe met Ann\nBob met Rome\nhe saw Bob\nRome fell\n" * 9)

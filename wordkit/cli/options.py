@@ -59,8 +59,11 @@ def output_option(help: str, *, default: str | None = None) -> Decorator:
     return click.option("-o", "--output", type=kind, default=default, help=help)
 
 
+_PATH = click.Path(allow_dash=True)  # one object: options of one name have one type
+
+
 def path_option(*names: str, help: str, metavar: str = "FILE") -> Decorator:
-    return click.option(*names, type=click.Path(allow_dash=True), metavar=metavar, help=help)
+    return click.option(*names, type=_PATH, metavar=metavar, help=help)
 
 
 class _Positive(click.FloatRange):

@@ -44,12 +44,15 @@ class TokenFeatures:
 
     def cells(self) -> list[dict[str, float]]:
         """Each row of the table as a mapping from names to values that are not 0."""
-        names = self.names or tuple(map(str, range(self.table.shape[1])))
         indptr, indices, data = (
             part.tolist() for part in (self.table.indptr, self.table.indices, self.table.data)
         )
         return [
-            {names[i]: value for i, value in zip(indices[a:b], data[a:b], strict=True) if value}
+            {
+                self.names[i] if self.names else str(i): value
+                for i, value in zip(indices[a:b], data[a:b], strict=True)
+                if value
+            }
             for a, b in itertools.pairwise(indptr)
         ]
 

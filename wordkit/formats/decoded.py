@@ -20,8 +20,8 @@ from wordkit.formats.opening import Input, opened
 from wordkit.formats.tagged import DOCUMENT_MARK, SentenceLines
 from wordkit.tally import Tally
 
-_CLASS = re.compile("[0-9]{1,9}")
-_PAIR = re.compile(r"([0-9]{1,9}):([0-9]*\.?[0-9]+(?:e-?[0-9]+)?)")
+_CLASS = re.compile("[0-9]{1,6}")
+_PAIR = re.compile(r"([0-9]{1,6}):([0-9]*\.?[0-9]+(?:e-?[0-9]+)?)")
 _CONLL = re.compile(rb"(?:[0-9]+(?:[-.][0-9]+)?\t(?:[^\t\n]*\t){6,}[^\n]*|#[^\t\n]*)\n?")
 _ATTRIBUTES = ("Class", "Posterior")
 _FEWEST = 8  # columns of CoNLL

@@ -19,11 +19,11 @@ EVALUATIONS = {
             "sentences",
             "Accuracy of logistic regression on sentences as averages of their words' vectors.",
         ),
+        "similarity": ("similarity", "Correlation of word vectors with people's scores of word pairs."),
         "supersense": (
             "supersense",
             "Accuracy of supersenses of nouns and verbs, found with word representations.",
         ),
-        "similarity": ("similarity", "Correlation of word vectors with people's scores of word pairs."),
     }
 }
 

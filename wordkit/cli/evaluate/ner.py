@@ -33,8 +33,7 @@ _COLUMN = click.IntRange(1, 1000)
 
 @options.command(
     "ner",
-    example="wordkit evaluate ner data_samples/entities.{train,test}.conll --vectors data_samples/vectors.txt "
-    "--unknown lowercase",
+    example="wordkit evaluate ner data_samples/entities.{train,test}.conll --vectors data_samples/vectors.txt",
 )
 @options.input_argument("train")
 @options.input_argument("test", many=True, required=False)
@@ -106,6 +105,9 @@ def command(
             inputs.append(source.record())
     for each in read:
         _describe(each, scheme)
+    with_pos = all(each.pos is not None for each in read)
+    if not with_pos and any(each.pos is not None for each in read):
+        message("warning: parts of speech are left out: not all files have them")
     parameters: dict[str, Any] = {"method": method, "scheme": scheme}
     if given:
         results = [
@@ -125,9 +127,12 @@ def command(
             parameters |= representation_parameters(
                 clusters, vectors, decoded, prefixes, unlexicalized, unknown, ignore_case, restrict_vocab
             )
-            parameters |= {"window": window, "lam": lam}
+            parameters |= {"pos": with_pos, "window": window, "lam": lam}
             tagger = _fitted(
-                EntityTagger(lexicalized=not unlexicalized, window=window, lam=lam, scheme=scheme), sets[0]
+                EntityTagger(
+                    lexicalized=not unlexicalized, pos=with_pos, window=window, lam=lam, scheme=scheme
+                ),
+                sets[0],
             )
         predicted = [
             tagger.predict(each) if tagger else [lexicon.tag(words) for words in each.tagged.words]
