@@ -15,6 +15,7 @@ from random import Random
 
 import lexicon
 import numpy as np
+import word_sets
 from broken import FILES, readme
 from grammar import Grammar, Token
 from treebank import conllu
@@ -266,6 +267,12 @@ def contents() -> dict[str, str | bytes]:
         reviews(grammar, rng, N_REVIEWS_TEST)
     )  # drawn last: the other files stay as they were
     files["questions.svmlight"] = svmlight(sets["questions.train.txt"][:400])
+    known, own = set(words), Random(SEED + 1)
+    files["categories.txt"] = word_sets.categories(known)
+    files["relations.txt"] = word_sets.relations(own, known)
+    files["phrases.txt"] = word_sets.phrases(own, known)
+    files["acceptability.txt"] = word_sets.acceptability(own, known)
+    files["completion.csv"] = word_sets.completion(own, grammar.categories(), corpus, known)
     files |= {f"broken/{name}": content for name, (content, _, _) in FILES.items()}
     files["broken/README.md"] = readme()
     return files

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 SAMPLES = Path(__file__).parent.parent / "data_samples"
-PROGRAMS = {"generate.py", "grammar.py", "lexicon.py", "treebank.py", "broken.py", "demo.sh"}
+PROGRAMS = {"generate.py", "grammar.py", "lexicon.py", "treebank.py", "broken.py", "word_sets.py", "demo.sh"}
 
 
 def files(folder):

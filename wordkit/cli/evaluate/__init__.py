@@ -9,6 +9,10 @@ from wordkit.cli import LazyGroup
 EVALUATIONS = {
     "Evaluations": {
         "analogy": ("analogy", "Accuracy of word vectors on analogies: a is to b as c is to what?"),
+        "categorization": (
+            "categorization",
+            "Purity and entropy of clusters of words beside people's classes.",
+        ),
         "classification": (
             "classification",
             "Accuracy, F1 and confusion of a classifier on labelled documents.",
