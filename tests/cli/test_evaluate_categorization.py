@@ -81,7 +81,7 @@ def test_against_and_intervals(inside, files):
     assert result["against"]["vectors"] == "other.vec" and result["against"]["purity"] == 0.5
     difference = result["against"]["differences"]["purity"]
     assert difference["difference"] == 0.5 and difference["compared"] == 4 and 0 < difference["p_value"] <= 1
-    assert result["intervals"]["purity"] == [1.0, 1.0]
+    assert result["intervals"]["purity"] == {"low": 1.0, "high": 1.0}
     header, row = succeeds(inside(*arguments, "--summary")).splitlines()
     assert header.split("\t")[1:4] == ["purity", "purity_difference", "purity_p_value"]
     assert row.split("\t")[1:3] == ["1", "0.5"]

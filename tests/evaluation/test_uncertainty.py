@@ -94,9 +94,11 @@ def test_results_get_extras_and_keep_their_numbers():
     result = Result("n", "d", {"a": 0.5, "b": None}, 2, 3, samples={"a": mean_of([1, 0])})
     other = Result("n", "d", {"a": 0.0, "b": 1.0}, 2, 3, samples={"a": mean_of([0, 0])})
     found = with_comparison(with_intervals(result), other, "v2")
-    assert found.metrics == result.metrics and found.extras["intervals"] == {"a": [0.0, 1.0]}
+    assert found.metrics == result.metrics and found.extras["intervals"] == {"a": {"low": 0.0, "high": 1.0}}
     assert found.extras["against"] == {
         "vectors": "v2", "a": 0.0, "b": 1.0, "covered": 2,
         "differences": {"a": {"difference": 0.5, "p_value": 1.0, "compared": 2}},
     }  # fmt: skip
-    assert found.as_dict()["intervals"] == {"a": [0.0, 1.0]} and "samples" not in found.as_dict()
+    assert (
+        found.as_dict()["intervals"] == {"a": {"low": 0.0, "high": 1.0}} and "samples" not in found.as_dict()
+    )

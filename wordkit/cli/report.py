@@ -152,7 +152,8 @@ def _table(
         for name in means:
             fields.append(result.metrics.get(name))
             if intervals:
-                fields += result.extras["intervals"].get(name) or [None, None]
+                bounds = result.extras["intervals"].get(name, {})
+                fields += [bounds.get("low"), bounds.get("high")]
             if against:
                 found = result.extras["against"]["differences"].get(name, {})
                 fields += [found.get("difference"), found.get("p_value")]

@@ -1,8 +1,8 @@
 """Word categorization: words are clustered by their vectors, and the clusters compared with classes that people gave.
 
 Grave (thesis, 2014, section 3.3), after the shared task of ESSLLI 2008. With f_c the share of a cluster's words that are of
-class c and C classes, the purity of a cluster is max_c f_c and its entropy -1/log(C) sum_c f_c log(f_c); both are averaged over the
-clusters by their sizes. The clustering is SciPy's.
+class c and C classes, the purity of a cluster is max_c f_c and its entropy -1/log(C) sum_c f_c log(f_c); both are averaged over
+the clusters by their sizes. The clustering is SciPy's.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from wordkit.evaluation.result import Result, Sample
 LINKAGES = ("complete", "single", "average")
 # Those of the measures that are distances, or make one: 1 - cosine, 1 - Bhattacharyya's coefficient.
 SIMILARITIES = tuple(name for name in MEASURES if name != "dot")
+ROUNDING = 1e-12  # distances that differ by less, relative to the larger, are equal
 _FROM_ONE = ("cosine", "bhattacharyya")
 
 
@@ -86,12 +87,16 @@ class Clustering:
     def is_constant(self) -> bool:
         """Whether all merges are at one distance, so that nothing but the order of the words decides them."""
         heights = self.merges[:, 2]
-        return len(heights) > 1 and bool(heights[0] == heights[-1])
+        return len(heights) > 1 and _equal(heights[0], heights[-1])
 
     def is_tied(self, clusters: int) -> bool:
         """Whether the last merge that was made and the first that was not have the same distance."""
         heights, made = self.merges[:, 2], len(self.words) - clusters
-        return 0 < made < len(heights) and bool(heights[made - 1] == heights[made])
+        return 0 < made < len(heights) and _equal(heights[made - 1], heights[made])
+
+
+def _equal(low: float, high: float) -> bool:
+    return bool(high - low <= ROUNDING * high)
 
 
 def cluster_words(
@@ -118,7 +123,8 @@ def cluster_words(
 
     measure, farthest = MEASURES[similarity], 1.0 if similarity in _FROM_ONE else 0.0
     rows = [farthest - measure(vectors[i + 1 :], vectors[i]) for i in range(len(vectors) - 1)]
-    distances = np.maximum(np.concatenate(rows), 0.0)
+    distances = np.concatenate(rows)
+    distances[distances < ROUNDING * farthest] = 0.0
     return Clustering([words[i] for i in order], merge(distances, method=linkage))
 
 
@@ -165,7 +171,10 @@ def categorization_result(
         taken &= has_class
     table = np.vstack([known.vectors, stand_in(known, unknown)])  # the last row, -1, is that of unknown words
     tree = cluster_words(
-        [words[i] for i in np.flatnonzero(taken).tolist()], table[rows[taken]], similarity=similarity, linkage=linkage
+        [words[i] for i in np.flatnonzero(taken).tolist()],
+        table[rows[taken]],
+        similarity=similarity,
+        linkage=linkage,
     )
     place = {word: i for i, word in enumerate(words)}
     items = np.array([place[word] for word in tree.words], dtype=np.int64)

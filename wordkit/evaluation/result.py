@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,15 @@ class Result:
     extras: Mapping[str, Any] = field(default_factory=dict)
     series: Mapping[str, Any] = field(default_factory=dict)
     samples: Mapping[str, Sample] = field(default_factory=dict, repr=False, compare=False)
+
+    def completed(self, *, covered: int, details: Mapping[str, Any], parameters: Mapping[str, Any]) -> Result:
+        """With the coverage, more details and the parameters."""
+        return replace(
+            self,
+            covered=covered,
+            details={**self.details, **details},
+            parameters={**self.parameters, **parameters},
+        )
 
     def beside(self) -> dict[str, Any]:
         """What JSON has beside metrics and counts."""

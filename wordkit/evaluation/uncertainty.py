@@ -65,7 +65,9 @@ def difference(one: Sample, other: Sample, *, seed: int = 1) -> dict[str, Any]:
 def with_intervals(result: Result, *, seed: int = 1) -> Result:
     """The result with ``intervals``: metric to its bounds."""
     found = {name: interval(sample, seed=seed) for name, sample in result.samples.items()}
-    bounds = {name: None if pair is None else list(pair) for name, pair in found.items()}
+    bounds = {
+        name: dict(zip(("low", "high"), pair or (None, None), strict=True)) for name, pair in found.items()
+    }
     return dataclasses.replace(result, extras={**result.extras, "intervals": bounds})
 
 

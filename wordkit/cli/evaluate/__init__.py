@@ -9,6 +9,7 @@ from wordkit.cli import LazyGroup
 EVALUATIONS = {
     "Evaluations": {
         "analogy": ("analogy", "Accuracy of word vectors on analogies: a is to b as c is to what?"),
+        "bless": ("bless", "Which relations word vectors favour, and how well they find related words."),
         "categorization": (
             "categorization",
             "Purity and entropy of clusters of words beside people's classes.",
