@@ -140,28 +140,28 @@ def _table(
     results: Sequence[Result], means: Mapping[str, float | None], covered: int, total: int
 ) -> Iterator[str]:
     """One line a result; beside a metric its interval, and its difference from other vectors with the p-value."""
-    intervals = any("intervals" in result.extras for result in results)
-    against = any("against" in result.extras for result in results)
+    intervals = {name for result in results for name in result.extras.get("intervals", ())}
+    against = {name for result in results for name in result.extras.get("against", {}).get("differences", ())}
     names = ["data"]
     for name in means:
-        names += [name, *([f"{name}_low", f"{name}_high"] if intervals else [])]
-        names += [f"{name}_difference", f"{name}_p_value"] if against else []
+        names += [name, *([f"{name}_low", f"{name}_high"] if name in intervals else [])]
+        names += [f"{name}_difference", f"{name}_p_value"] if name in against else []
     yield "\t".join([*names, "covered", "total"])
     for result in results:
         fields: list[Any] = [result.data]
         for name in means:
             fields.append(result.metrics.get(name))
-            if intervals:
+            if name in intervals:
                 bounds = result.extras["intervals"].get(name, {})
                 fields += [bounds.get("low"), bounds.get("high")]
-            if against:
+            if name in against:
                 found = result.extras["against"]["differences"].get(name, {})
                 fields += [found.get("difference"), found.get("p_value")]
         yield "\t".join(map(_number, [*fields, result.covered, result.total]))
     if len(results) > 1:
         fields = ["mean"]
-        for value in means.values():
-            fields += [value, *[""] * (2 * intervals + 2 * against)]
+        for name, value in means.items():
+            fields += [value, *[""] * (2 * (name in intervals) + 2 * (name in against))]
         yield "\t".join(map(_number, [*fields, covered, total]))
 
 

@@ -7,6 +7,7 @@ evaluation computes from all items together before it scores each one (a cluster
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,10 +32,12 @@ def interval(sample: Sample, *, seed: int = 1) -> tuple[float, float] | None:
         return _statistic(sample.statistic, *parts)
 
     parts = (sample.values,) if sample.gold is None else (sample.values, sample.gold)
-    found = bootstrap(
-        parts, statistic, paired=len(parts) > 1, vectorized=True, n_resamples=RESAMPLES, batch=_batch(sample),
-        method="percentile", random_state=rng.stream(seed, rng.BOOTSTRAP),
-    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of resamples that are all alike
+        found = bootstrap(
+            parts, statistic, paired=len(parts) > 1, vectorized=True, n_resamples=RESAMPLES, batch=_batch(sample),
+            method="percentile", random_state=rng.stream(seed, rng.BOOTSTRAP),
+        )  # fmt: skip
     values = found.bootstrap_distribution
     values = values[np.isfinite(values)]  # a resample may be constant, which has no correlation
     if not len(values):

@@ -18,6 +18,10 @@ EVALUATIONS = {
             "classification",
             "Accuracy, F1 and confusion of a classifier on labelled documents.",
         ),
+        "composition": (
+            "composition",
+            "Phrases composed of word vectors beside people's judgements.",
+        ),
         "likelihood": ("likelihood", "Log-likelihood and perplexity of sentences under a tree model."),
         "sentences": (
             "sentences",
