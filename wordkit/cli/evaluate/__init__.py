@@ -18,6 +18,7 @@ EVALUATIONS = {
             "classification",
             "Accuracy, F1 and confusion of a classifier on labelled documents.",
         ),
+        "completion": ("completion", "Accuracy of word vectors on sentences with a gap."),
         "composition": (
             "composition",
             "Phrases composed of word vectors beside people's judgements.",
