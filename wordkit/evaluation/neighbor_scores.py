@@ -18,9 +18,10 @@ import numpy as np
 from wordkit.evaluation.measures import KL_FLOOR, MEASURES, OF_PROBABILITIES
 
 SIMILARITIES = tuple(MEASURES)
-# Greatest over least of what the similarity can be where the first pass gives one number.
-_WIDENING = {"chi-squared": 2.0, "jensen-shannon": 1 / math.log(2)}
-_BY_HELLINGER = ("hellinger", *_WIDENING)
+# Least and greatest share of H that the distance can be.
+_SHARES = {"chi-squared": (1.0, 2.0), "jensen-shannon": (math.log(2) / 2, 0.5)}
+_BY_HELLINGER = ("hellinger", *_SHARES)
+_AT_ONCE = 64  # rows that are scored exactly before bounds are looked at again
 # Outside these, float32 products could overflow or lose digits: float64 does the first pass too.
 _SAFE_NORMS = (1e-12, 1e12)
 _ROWS = 2048
@@ -59,7 +60,8 @@ class Scorer:
         self.largest_sum = float(np.abs(self.sums[self.finite]).max(initial=0.0))
         self.dtype = np.dtype(np.float32)
         self.use(np.empty((0, vectors.shape[1])))
-        self.widening = _WIDENING.get(similarity, 1.0)
+        self.nearest, farthest = _SHARES.get(similarity, (1.0, 1.0))
+        self.widening = farthest / self.nearest
         with np.errstate(divide="ignore", invalid="ignore"):
             self.inverse = np.where(self.norms > 0, 1.0 / self.norms, 0.0)
 
@@ -128,6 +130,29 @@ class Scorer:
     def floor(self, kth: float, slack: float) -> float:
         """The least number of the first pass that a neighbour may have, by the k-th best one seen."""
         return self.widening * (kth - slack) - slack
+
+    def exact_best(
+        self, query: np.ndarray, rows: np.ndarray, bounds: np.ndarray, slack: float, top: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Some of the rows, the ``top`` best among them, with their exact scores.
+
+        Where the first pass gives bounds alone, the rows are scored from the best bound down, until the next one cannot be among
+        the best any more.
+        """
+        if self.widening == 1.0 or len(rows) <= _AT_ONCE:
+            return rows, self.exact(query, rows)
+        order = np.argsort(-bounds, kind="stable")
+        rows, highest = rows[order], self.nearest * (bounds[order].astype(np.float64) + slack)
+        scores = np.empty(len(rows))
+        done = 0
+        while done < len(rows):
+            size = max(_AT_ONCE, top)
+            scores[done : done + size] = self.exact(query, rows[done : done + size])
+            done = min(done + size, len(rows))
+            kth = np.partition(scores[:done], done - top)[done - top] if done > top else -np.inf
+            if done < len(rows) and highest[done] < kth:
+                break
+        return rows[:done], scores[:done]
 
     def exact(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """float64 scores of one query (float64) with some rows, each as if it were the only one."""

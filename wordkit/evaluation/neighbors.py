@@ -72,11 +72,12 @@ class _Candidates:
         if self.count > self.patience:
             self._raise_floors()
 
-    def left(self) -> list[np.ndarray]:
-        """Row numbers of each query's candidates, in file order."""
+    def left(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Row numbers of each query's candidates, in file order, and their scores of the first pass."""
         self._raise_floors()
-        query, rows, _ = self.gathered[0]
-        return np.split(rows, np.searchsorted(query, np.arange(1, len(self.floor))))
+        query, rows, scores = self.gathered[0]
+        ends = np.searchsorted(query, np.arange(1, len(self.floor)))
+        return list(zip(np.split(rows, ends), np.split(scores, ends), strict=True))
 
     def _raise_floors(self) -> None:
         query, rows, scores = (np.concatenate(parts) for parts in zip(*self.gathered, strict=True))
@@ -194,8 +195,8 @@ def _search(
             scores[inside, own[inside] - lo] = -np.inf
         candidates.add(scores, lo)
     rows, scores = np.full((len(queries), top), -1, dtype=np.int64), np.full((len(queries), top), np.nan)
-    for i, found in enumerate(candidates.left()):
-        exact = scorer.exact(queries[i], found)
+    for i, (found, bounds) in enumerate(candidates.left()):
+        found, exact = scorer.exact_best(queries[i], found, bounds, float(slack[i]), top)
         order = np.lexsort((found, -exact))[:top]
         rows[i, : len(order)], scores[i, : len(order)] = found[order], exact[order]
     return rows, scores
