@@ -205,7 +205,12 @@ class ProgressMonitor(Monitor):
 
             # smoothing=0: time left from the rate over the whole run
             self._bar = tqdm(
-                total=total, unit=unit, desc=self.description, smoothing=0, unit_scale=True, leave=False
+                total=total or None,
+                unit=unit,
+                desc=self.description,
+                smoothing=0,
+                unit_scale=True,
+                leave=False,
             )
 
     def advance(self, done: int) -> None:
@@ -217,6 +222,9 @@ class ProgressMonitor(Monitor):
         if now - self._last >= LINE_SECONDS:
             self._last = now
             rate = self._done / (now - self._started)
+            if not self._total:  # not known beforehand
+                message(f"{self.description}: {self._done} {self._unit}, {rate:.0f}/s")
+                return
             left = (self._total - self._done) / rate if rate else 0.0
             message(
                 f"{self.description}: {self._done} of {self._total} {self._unit}, {rate:.0f}/s, about {left:.0f} s left"

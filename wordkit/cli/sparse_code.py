@@ -53,7 +53,7 @@ from wordkit.errors import Interrupted
 @click.option(
     "--zeros",
     type=options.share,
-    default=0.5,
+    default=0.9,
     help="Share of the draws of sgd that are any cells, mostly zeros.",
 )
 @click.option("--weighting", type=click.Choice(["pmi", "ppmi", "count"]), default="pmi",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +36,13 @@ class KnownVectors:
 
     def row(self, word: str, lowercase: bool = False) -> int:
         """Row of a word, with ``lowercase`` that of its lower case if it has none itself; -1 if there is none."""
-        found = self.rows.get(word.lower() if self.ignore_case else word, -1)
-        return self.rows.get(word.lower(), -1) if lowercase and found < 0 else found
+        return find_row(self.rows, word, self.ignore_case, lowercase)
+
+
+def find_row(rows: Mapping[str, int], word: str, ignore_case: bool = False, lowercase: bool = False) -> int:
+    """Row of a word, in lower case with ``ignore_case``; -1 if it has none. ``lowercase``: then that of its lower case."""
+    found = rows.get(word.lower() if ignore_case else word, -1)
+    return rows.get(word.lower(), -1) if lowercase and found < 0 else found
 
 
 def read_known_vectors(
@@ -108,6 +113,61 @@ def read_all_vectors(
     if not kept:
         raise DataError(name, None, "holds no finite vector")
     return KnownVectors(name, rows, vectors if len(kept) == len(names) else vectors[kept], mean, ignore_case)
+
+
+@dataclass(frozen=True)
+class ChosenVectors:
+    """The vectors of some words, in their order.
+
+    Attributes:
+        words: those that have a finite vector, each once.
+        vectors: (words, dim).
+        total: how many different words were asked for.
+    """
+
+    words: list[str]
+    vectors: np.ndarray
+    total: int
+
+
+def read_chosen_vectors(
+    path: str | os.PathLike[str] | Input, words: Sequence[str] | None, *, tally: Tally, top: int | None = None
+) -> ChosenVectors:
+    """The vectors of words; the tally is told of words that have none, or one that holds nan or inf, and of repeated ones.
+
+    Args:
+        words: None for those of the first ``top`` rows.
+
+    Raises:
+        DataError: as :func:`wordkit.formats.vectors.read_vectors`; no word has a finite vector.
+    """
+    with opened(path) as source:
+        if words is None:
+            names, vectors = read_vectors(source, max_rows=top, tally=tally)
+            words, rows = (
+                names,
+                {name: row for row, name in enumerate(names) if np.isfinite(vectors[row]).all()},
+            )
+        else:
+            known = read_known_vectors(source, words, tally=tally)
+            rows, vectors = dict(known.rows), known.vectors
+        asked = list(dict.fromkeys(words))
+        if repeated := len(words) - len(asked):
+            tally.warn(
+                "repeated word",
+                DataError(source.name, None, "a word that is asked for twice counts once"),
+                repeated,
+            )
+        chosen = [word for word in asked if word in rows]
+        if not chosen:
+            raise DataError(source.name, None, f"none of the {len(asked)} words has a vector")
+        for word in asked:
+            if word not in rows:
+                tally.warn(
+                    "unknown word",
+                    DataError(source.name, None, f"the word {word!r} has no vector, or none that is finite"),
+                )
+        return ChosenVectors(chosen, vectors[[rows[word] for word in chosen]], len(asked))
 
 
 def stand_in(known: KnownVectors, unknown: str) -> np.ndarray:

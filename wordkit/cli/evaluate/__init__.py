@@ -24,9 +24,14 @@ EVALUATIONS = {
             "Phrases composed of word vectors beside people's judgements.",
         ),
         "likelihood": ("likelihood", "Log-likelihood and perplexity of sentences under a tree model."),
+        "ner": ("ner", "Named entities found with word representations: precision, recall, F1."),
         "sentences": (
             "sentences",
             "Accuracy of logistic regression on sentences as averages of their words' vectors.",
+        ),
+        "supersense": (
+            "supersense",
+            "Accuracy of supersenses of nouns and verbs, found with word representations.",
         ),
         "similarity": ("similarity", "Correlation of word vectors with people's scores of word pairs."),
     }

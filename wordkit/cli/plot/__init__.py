@@ -10,6 +10,7 @@ PLOTS = {
     "Figures": {
         "forest": ("forest", "Codes of words on a tree of their forest, or as a heat map."),
         "path": ("path", "Coefficients of a regression against lambda."),
+        "words": ("words", "Words on a plane, by their vectors: t-SNE, scaling, principal components."),
     }
 }
 
@@ -24,3 +25,14 @@ PLOTS = {
 )
 def command() -> None:
     """Draw figures from results, as png, svg or pdf by the suffix of --output. Needs matplotlib: pip install 'wordkit[plot]'."""
+
+
+def tell_missing_glyphs(characters: str) -> None:
+    """Say which characters of a figure are drawn as boxes."""
+    from wordkit.cli.report import message
+
+    if characters:
+        more = " ..." if len(characters) > 10 else ""
+        message(
+            f"warning: the font has no glyph for {len(characters)} characters, drawn as boxes: {characters[:10]}{more}"
+        )
