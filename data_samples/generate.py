@@ -15,6 +15,7 @@ from random import Random
 
 import lexicon
 import numpy as np
+import word_sets
 from broken import FILES, readme
 from grammar import Grammar, Token
 from parses import parses
@@ -281,6 +282,12 @@ def contents() -> dict[str, str | bytes]:
         {"NOUN": grammar.categories(), "VERB": grammar.verb_categories()},
     )
     files["parses.txt"], files["parses.gold.txt"] = parses(Random(SEED + 1))
+    known, own = set(words), Random(SEED + 2)
+    files["categories.txt"] = word_sets.categories(known)
+    files["relations.txt"] = word_sets.relations(own, known)
+    files["phrases.txt"] = word_sets.phrases(own, known)
+    files["acceptability.txt"] = word_sets.acceptability(own, known)
+    files["completion.csv"] = word_sets.completion(own, grammar.categories(), corpus, known)
     files |= {f"broken/{name}": content for name, (content, _, _) in FILES.items()}
     files["broken/README.md"] = readme()
     return files

@@ -14,7 +14,8 @@ import pytest
 
 SAMPLES = Path(__file__).parent.parent / "data_samples"
 PROGRAMS = {
-    "generate.py", "grammar.py", "lexicon.py", "tagging.py", "treebank.py", "parses.py", "broken.py", "demo.sh",
+    "generate.py", "grammar.py", "lexicon.py", "tagging.py", "treebank.py", "parses.py", "broken.py",
+    "word_sets.py", "demo.sh",
 }  # fmt: skip
 
 

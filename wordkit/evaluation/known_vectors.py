@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wordkit.errors import DataError
+from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input, opened
 from wordkit.formats.vectors import iter_vectors, read_vectors
 from wordkit.tally import Tally
@@ -190,3 +190,12 @@ def warn_of_zero_vectors(
     if found:
         what = f"the vector of {found[0]!r} is zero: its cosine with anything is 0"
         tally.warn("zero vector", DataError(known.name, None, what), len(found))
+
+
+def refuse_negative(known: KnownVectors, rows: Iterable[tuple[str, int]], similarity: str) -> None:
+    """WordkitError if the vector of one of these words (word, row or -1) holds negative values, which are no probabilities."""
+    negative = np.any(known.vectors < 0, axis=1)
+    for word, row in rows:
+        if row >= 0 and negative[row]:
+            what = f"the vector of {word!r} holds negative values"
+            raise WordkitError(f"{known.name}: {what}: {similarity} is for probabilities")
