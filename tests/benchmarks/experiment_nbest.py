@@ -66,13 +66,18 @@ def wordkit(*arguments: Any) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+def beside(stem: Path, name: str) -> Path:
+    """STEM.name; stems may hold dots."""
+    return stem.with_name(f"{stem.name}.{name}")
+
+
 def split(lists: Path, counts: Path, stem: Path) -> None:
     """The first nine tenths of lists and counts as STEM.train..., the last tenth as STEM.dev..."""
     with gzip.open(lists, "rt") as lines:
         last = max(int(line.split(" ", 2)[1][4:]) for line in lines if not line.startswith("#"))
     for source, suffix, place in ((lists, "gz", 1), (counts, "counts", 0)):
         read = gzip.open if suffix == "gz" else open
-        parts = {name: stem.with_suffix(f".{name}.{suffix}") for name in ("train", "dev")}
+        parts = {name: beside(stem, f"{name}.{suffix}") for name in ("train", "dev")}
         with (
             read(source, "rt") as lines,
             read(parts["train"], "wt") as train,
@@ -88,18 +93,18 @@ def lists_of(name: str, data: Path, output: Path, more: tuple[str, ...]) -> dict
     """Lists and counts of the parts of a treebank, made where they are not there yet."""
     train, dev, test, options = TREEBANKS[name]
     stem = output.with_name(f"{output.name}.{name.replace(' ', '-')}")
-    parser, parts = stem.with_suffix(".parser"), {}
+    parser, parts = beside(stem, "parser"), {}
     for part, path in (("all", train), ("dev", dev), ("test", test)):
         if path is None:
             continue
-        lists, counts = parts[part] = stem.with_suffix(f".{part}.gz"), stem.with_suffix(f".{part}.counts")
+        lists, counts = parts[part] = beside(stem, f"{part}.gz"), beside(stem, f"{part}.counts")
         if not (lists.exists() and counts.exists()):
             how = ("--model-out", parser, *options, *more) if part == "all" else ("--model", parser)
             wordkit("nbest", data / path, *how, "-o", lists, "--counts-out", counts)
     if dev is None:
         split(*parts["all"], stem)
         for part in ("train", "dev"):
-            parts[part] = stem.with_suffix(f".{part}.gz"), stem.with_suffix(f".{part}.counts")
+            parts[part] = beside(stem, f"{part}.gz"), beside(stem, f"{part}.counts")
     else:
         parts["train"] = parts["all"]
     return parts
@@ -116,7 +121,7 @@ def treebank(name: str, data: Path, output: Path, epochs: str, more: tuple[str, 
     """The rows of a treebank."""
     parts = lists_of(name, data, output, more)
     stem = output.with_name(f"{output.name}.{name.replace(' ', '-')}")
-    model, choices = stem.with_suffix(".reranker"), stem.with_suffix(".choices")
+    model, choices = beside(stem, "reranker"), beside(stem, "choices")
     shared = (
         "--counts",
         parts["train"][1],
@@ -148,7 +153,7 @@ def treebank(name: str, data: Path, output: Path, epochs: str, more: tuple[str, 
         spread = statistics.stdev(found)
         rows.append([name, algorithm, f"{statistics.mean(found):.2f}", f"{spread:.2f}", f"{100 * development:.2f}",
                      str(parameters), " ".join(best)])  # fmt: skip
-        reranked, parser = stem.with_suffix(".reranked.conllu"), stem.with_suffix(".parser")
+        reranked, parser = beside(stem, "reranked.conllu"), beside(stem, "parser")
         wordkit(
             "nbest",
             data / TREEBANKS[name][2],
@@ -183,7 +188,7 @@ def main(arguments: list[str] | None = None) -> None:
         for row in treebank(name, given.data, given.output, given.epochs, tuple(given.nbest.split())):
             table.append("\t".join(row))
             print(table[-1], flush=True)
-    given.output.with_suffix(".tsv").write_text("\n".join(table) + "\n", encoding="utf-8")
+    beside(given.output, "tsv").write_text("\n".join(table) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,10 +36,14 @@ class BracketedRun:
 
     def __init__(self, options: Mapping[str, Any], tally: Tally) -> None:
         self.options, self.tally = dict(options), tally
-        self.names = _read_names(options["model"]) if options["model"] else []
+        self.inputs: list[dict[str, Any]] = []
+        self.names: list[str] = []
+        if options["model"]:
+            with Input(options["model"], digest=True) as source:
+                self.names = _read_names(source)
+                self.inputs.append(source.record())
         self._numbers = {name: number for number, name in enumerate(self.names)}
         self.gold: dict[int, Tree] = {}
-        self.inputs: list[dict[str, Any]] = []
         if options["gold"]:
             with Input(options["gold"], digest=True) as source:
                 self.gold = read_gold(source, tally)
@@ -124,12 +127,12 @@ class BracketedRun:
         )
 
 
-def _read_names(path: str | os.PathLike[str]) -> list[str]:
-    header, arrays = read_model(path, KINDS)
+def _read_names(source: Input) -> list[str]:
+    header, arrays = read_model(source, KINDS)
     try:
         names = unpack_words(array_of(arrays, "features", np.uint8, (None,)))
         require(len(set(names)) == len(names), "features are doubled")
         value_of(header, "signature", str)
     except (ValueError, TypeError, KeyError, UnicodeError) as error:
-        raise DataError(os.fspath(path), None, f"the model is damaged: {error}") from None
+        raise DataError(source.name, None, f"the model is damaged: {error}") from None
     return names

@@ -139,7 +139,7 @@ class DependencyParser(Estimator):
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Arrays and JSON values that :meth:`from_state` takes."""
         self._check_fitted("weights_")
-        values = {"epochs": self.epochs, "C": self.C, "hash_bits": self.hash_bits, "seed": self.seed}
+        values = {"epochs": self.epochs, "C": float(self.C), "hash_bits": self.hash_bits, "seed": self.seed}
         return {"weights": self.weights_}, {"parser": values}
 
     @classmethod
@@ -150,7 +150,7 @@ class DependencyParser(Estimator):
         values = value_of(header, "parser", dict)
         parser = cls(
             epochs=value_of(values, "epochs", int, 1),
-            C=float(value_of(values, "C", (int, float), 0)),  # type: ignore[arg-type]
+            C=value_of(values, "C", float, 0),
             hash_bits=value_of(values, "hash_bits", int, 1, kernel.LARGEST_TABLE),
             seed=value_of(values, "seed", int, 0),
         )

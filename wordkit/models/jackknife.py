@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wordkit._kernels.tree_shape import check_trees
 from wordkit.checks import array_of, require
 from wordkit.models.dependency_parser import DependencyParser
 from wordkit.models.tagged_sentences import TaggedSentences
@@ -138,6 +139,7 @@ class Jackknife:
             heads = array_of(dict(arrays), f"heads_{fold}", np.int32, (int((trees * own).sum()),))
             scores = array_of(dict(arrays), f"scores_{fold}", np.float64, (int(trees.sum()),))
             require(bool(np.isfinite(scores).all()), "a score is not finite")
+            _require_trees(heads, np.repeat(own, trees))
             ends, tree_ends = np.cumsum(trees * own), np.cumsum(trees)
             shaped = [
                 part.reshape(size, -1)
@@ -145,10 +147,18 @@ class Jackknife:
             ]
             self.parsed[fold] = list(zip(shaped, np.split(scores, tree_ends[:-1]), strict=True))
         if self.wants_final and "weights" in arrays:
-            values = {name: self.parameters[name] for name in ("epochs", "C", "hash_bits", "seed")}
+            values = {**self.parameters, "C": float(self.parameters["C"])}
             self.final_ = DependencyParser.from_state(
                 dict(arrays), {"parser": values}, self.n_words, self.n_tags
             )
+
+
+def _require_trees(heads: np.ndarray, lengths: np.ndarray) -> None:
+    """ValueError for heads that are not trees of these lengths, one after the other."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    status, word, roots = np.empty((3, len(lengths)), np.int32)
+    check_trees(heads, offsets, status, word, roots, np.empty(int(lengths.max()), np.int32))
+    require(not status.any(), "heads are not trees")
 
 
 def _known(numbers: np.ndarray, size: int, min_count: int) -> np.ndarray:

@@ -12,6 +12,7 @@ from wordkit.checks import array_of, require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.conll import ConllBlock
 from wordkit.formats.model_file import pack_words, read_model, write_model
+from wordkit.formats.opening import Input
 from wordkit.models.dependency_features import are_keys, name_of
 from wordkit.models.dependency_parser import DependencyParser
 from wordkit.models.feature_index import FeatureIndex
@@ -66,7 +67,7 @@ class ParserModel:
         write_model(path, KIND, arrays, {**self.header, **values, "reading": self.reading})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ParserModel:
+    def load(cls, path: str | os.PathLike[str] | Input) -> ParserModel:
         """Read a model file.
 
         Raises:
@@ -88,5 +89,6 @@ class ParserModel:
             require(are_keys(keys, len(words), len(tags)), "features are out of range")
             value_of({"signature": "", **header}, "signature", str)
         except (ValueError, TypeError, KeyError, OverflowError, UnicodeError) as error:
-            raise DataError(os.fspath(path), None, f"the model is damaged: {error}") from None
+            name = path.name if isinstance(path, Input) else os.fspath(path)
+            raise DataError(name, None, f"the model is damaged: {error}") from None
         return cls(parser, words, tags, FeatureIndex(keys), reading, header)

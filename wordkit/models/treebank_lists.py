@@ -254,7 +254,9 @@ class ParserRun:
 
     def __init__(self, options: Mapping[str, Any], tally: Tally) -> None:
         self.options, self.tally = dict(options), tally
-        self.model = ParserModel.load(options["model"])
+        with Input(options["model"], digest=True) as source:
+            self.model = ParserModel.load(source)
+            self.model_record = source.record()
         self.model.parser.threads = options["threads"]
         self.n = self.model.reading["n"] if options["n"] is None else options["n"]
         self.max_length = (
@@ -272,7 +274,9 @@ class ParserRun:
                     for block in blocks:
                         self._write(block, output, monitor)
                     inputs.append(source.record())
-        self.signature = signature("nbest", {"n": self.n, "max_length": self.max_length}, inputs)
+        self.signature = signature(
+            "nbest", {"n": self.n, "max_length": self.max_length}, [self.model_record, *inputs]
+        )
         metrics = output.metrics()
         metrics |= {"too_long": self.n_long, "unknown_words": self.n_unknown, "words": self.n_words}
         name = ", ".join(record["name"] for record in inputs)
