@@ -4,12 +4,12 @@
 
 FOLDER/nbest has the lists (nbest.train-1.gz, nbest.train-2.gz, nbest.dev.gz) and their counts. The last tenth of the training
 lists is held out: it chooses C and the epoch. Each method learns from the first 1/16, 1/8, 1/4, 1/2 and all of the others; C is
-chosen with the first seed, then the C chosen is trained with every seed. Features are all that the lists of the whole training part
-have, as in the paper. What is reported is the f-score of the dev lists, mean and standard deviation over the seeds: what
+chosen with the first seed, then the C chosen is trained with every seed. Features are all that the lists of the whole training
+part have, as in the paper. What is reported is the f-score of the dev lists, mean and standard deviation over the seeds: what
 `wordkit tmira ... --dev HELD --keep best` and `wordkit rerank` do.
 
-Parts: ``printed`` is the paper's Table 1 (rival by the model's score, last weights); ``cost`` the same with the rival by score + cost
-and averaged weights; ``ideas`` what else may help. Runs that are written already are not made again.
+Parts: ``printed`` is the paper's Table 1 (rival by the model's score, last weights); ``cost`` the same with the rival by score +
+cost and averaged weights; ``ideas`` what else may help. Runs that are written already are not made again.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ Method = tuple[str, dict[str, Any]]
 class Data:
     """Packed lists and counts: what is learned from, what chooses, what is reported."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, standardize: bool = False) -> None:
+        self.folder = folder
+        self._scaled: Data | None = None
         corpus, reader = ListCorpus(), ListReader()
         for name in ("nbest.train-1.gz", "nbest.train-2.gz"):
             for piece in reader.pieces(folder / name):
                 corpus.add(piece)
-        self.table = corpus.choose(0)
+        self.table = corpus.choose(0, standardize=standardize)
         whole = corpus.pack(self.table)
         _, counts = read_counts(folder / "counts.train.gz", whole.candidate_qids())
         self.size = len(whole) - len(whole) // 10
@@ -55,6 +57,12 @@ class Data:
         self.heldout, self.heldout_counts = whole.part(self.size, len(whole)), counts[rows:]
         self.dev, _ = pack_lists(iter_lists(folder / "nbest.dev.gz"), self.table)
         _, self.dev_counts = read_counts(folder / "counts.dev.gz", self.dev.candidate_qids())
+
+    def scaled(self) -> Data:
+        """The same with standardized features."""
+        if self._scaled is None:
+            self._scaled = Data(self.folder, standardize=True)
+        return self._scaled
 
     def first(self, share: float) -> tuple[PackedLists, np.ndarray]:
         lists = self.train.part(0, max(1, int(self.size * share)))
@@ -66,6 +74,7 @@ def one_run(
 ) -> dict[str, Any]:
     """Train, choose the epoch on the held-out lists, measure on the dev lists."""
     algorithm, options = method
+    data = data.scaled() if options.get("standardize") else data
     lists, _ = data.first(share)
     more = {} if C is None else {"C": C}
     started = time.process_time()
@@ -108,6 +117,7 @@ def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]
         "printed step": {"step": "printed"},
         "start at zero": {"start": "zero"},
         "standardized": {"standardize": True},
+        "standardized, start at zero": {"standardize": True, "start": "zero"},
         "1 plain weight": {"plain": 1},
         "20 plain weights": {"plain": 20},
         "1000 plain weights": {"plain": 1000},

@@ -214,8 +214,8 @@ def initial_vectors(modes: tuple[int, ...], rank: int, seed: int, start: str = "
     Equal components would stay equal: with more than one, each entry is changed by some seeded noise.
 
     Args:
-        start: ``constant``; or ``zero`` for the same with zeros in the last mode's vectors, so that W = 0 and nothing is preferred
-            at first, and steps on these vectors bring the others to life.
+        start: ``constant``; or ``zero`` for the same with zeros in the last mode's vectors, so that W = 0 and nothing is
+            preferred at first, and steps on these vectors bring the others to life.
     """
     vectors = np.zeros((rank, sum(modes)))
     if len(modes) == 1:

@@ -20,9 +20,9 @@ from wordkit.formats.nbest import NbestLists
 from wordkit.models.base import Estimator, one_of, positive, whole
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, Packer, pack_lists
 from wordkit.models.rerank_weights import (
+    STARTS,
     Arrays,
     Layout,
-    STARTS,
     Learner,
     Steps,
     TensorLearner,
