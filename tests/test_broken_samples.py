@@ -156,7 +156,7 @@ COMMANDS_OF = {
     "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",)],
     "counts": [("info",), ("sparse-code", "-o", "out.vec")],
     "n-best": [("tmira", "-o", "out.model")],
-    "n-best counts": [("tmira", BROKEN / "short.nbest", "-o", "out.model", "--counts")],
+    "n-best counts": [("-q", "tmira", BROKEN / "short.nbest", "-o", "out.model", "--counts")],
     "forest": [("sparse-code", BROKEN.parent / "corpus.txt", "-o", "out.vec", "--forest")],
 }
 # Kinds that nothing reads yet, and the command that will.
