@@ -69,7 +69,10 @@ def _number(value: Any) -> str:
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
-    """``a/b/c<TAB>value`` for what is nested; a table of counts gives its cells that are not 0, row/column."""
+    """``a/b/c<TAB>value`` for what is nested; a table of counts gives its cells that are not 0, row/column.
+
+    A list of words or numbers is one line, spaces between them: hundreds of unknown words must not hide the rest.
+    """
     if isinstance(value, Mapping) and {"labels", "counts"} <= set(value) <= {"labels", "columns", "counts"}:
         columns = value.get("columns", value["labels"])
         for name, row in zip(value["labels"], value["counts"], strict=True):
@@ -79,9 +82,12 @@ def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(f"{prefix}/{key}", inner)
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, (list, tuple)) and any(isinstance(item, (Mapping, list, tuple)) for item in value):
         for item in value:
             yield from _flat(prefix, item)
+    elif isinstance(value, (list, tuple)):
+        if value:
+            yield prefix, " ".join(map(_number, value))
     else:
         yield prefix, _number(value)
 
