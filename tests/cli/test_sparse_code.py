@@ -173,3 +173,16 @@ def test_sgd_that_diverges_says_what_to_change(inside, counts, tmp_path):
         assert not (tmp_path / "m").exists()
     else:
         assert np.isfinite(read_vectors(tmp_path / "m")[1]).all()
+
+
+def test_defaults_are_those_of_the_coder():
+    import inspect
+
+    from wordkit.cli.sparse_code import command
+    from wordkit.models import ForestCoder
+
+    ours = {option.name: option.default for option in command.params}
+    theirs = {name: each.default for name, each in inspect.signature(ForestCoder).parameters.items()}
+    shared = (ours.keys() & theirs.keys()) - {"threads", "nonnegative", "epochs"}  # a flag, and None
+    assert len(shared) > 15
+    assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}
