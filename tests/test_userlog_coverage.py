@@ -41,7 +41,7 @@ LATER = {
     "U039": "NER files, for evaluate ner", "U040": "NER files, for evaluate ner",
     "U066": "train-rpa has no options that switch off its loss; for dcme", "U068": "for dcme",
     "U083": "for evaluate analogy", "U084": "for evaluate analogy",
-    "U087": "for evaluate categorization", "U089": "n-best features are written sparsely: absent is 0, and no line need have them all",
+    "U087": "for evaluate categorization", "U089": "n-best lines are sparse: what a line has not is 0",
     "U098": "tqdm draws the bar, and report.py asks it for the rate of the whole run", "U101": "packaging: see .ci/run",
     "U035": "for evaluate ner", "U091": "test_evaluation_equals_the_predictions in tests/cli/test_predict.py runs twice",
 }  # fmt: skip
