@@ -13,7 +13,7 @@ SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd 
 RESULTS ?= results
 export DATA
 
-.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-nbest samples
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-tmira experiment-nbest samples
 
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -73,6 +73,9 @@ experiment-nbest: $(VENV)/.installed ## from the treebanks of DATA=folder to rer
 # FULL=1: the sizes of the thesis, which take hours; a run that is called again goes on.
 experiment-trace-lasso: $(VENV)/.installed ## Figures 7.1 to 7.4 of Grave's thesis, small; FULL=1: as there
 	$(BIN)/python -m tests.benchmarks.experiment_trace_lasso --output $(RESULTS)/trace-lasso $(if $(FULL),--full)
+
+experiment-tmira: $(VENV)/.installed ## Table 1, Figures 3 and 4 of the tensor-MIRA paper on the lists of DATA=folder
+	$(BIN)/python -m tests.benchmarks.experiment_tmira --data "$(DATA)" --output $(RESULTS)/tmira
 
 samples: $(VENV)/.installed ## make the files of data_samples anew
 	$(BIN)/python data_samples/generate.py

@@ -53,5 +53,9 @@ head -n 9 "$samples/trees.conllu" | wordkit -q nbest - --model parser --n 1 --tr
 say "evaluate similarity: word vectors beside people's scores"
 wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
 
+say "tmira, rerank: parses reranked by weights in a small tensor"
+wordkit -q tmira "$samples/nbest.txt" -o small.model --counts "$samples/nbest.counts" --rival cost
+wordkit -q rerank small.model "$samples/nbest.txt" | head -n 3
+
 say "de-noising (Denis and Ralaivola 2017, Figure 1): accuracy of PA and RPA on noisy vectors"
 python -m wordkit.evaluation.denoising

@@ -140,13 +140,12 @@ COMMANDS_OF = {
     "labelled documents": [TRAIN, EVALUATE],
     "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",)],
     "counts": [("info",), ("sparse-code", "-o", "out.vec")],
+    "n-best": [("tmira", "-o", "out.model")],
+    "n-best counts": [("tmira", BROKEN / "short.nbest", "-o", "out.model", "--counts")],
     "forest": [("sparse-code", BROKEN.parent / "corpus.txt", "-o", "out.vec", "--forest")],
 }
 # Kinds that nothing reads yet, and the command that will.
-NOT_YET = {
-    "n-best": "tmira",
-    "n-best counts": "rerank",
-}
+NOT_YET: dict[str, str] = {}
 # What a command lets pass: info describes a file whose words are no UTF-8, and one label is enough to be scored.
 FINE = {("latin1.vec", "info"), ("one_class.txt", "evaluate")}
 SAMPLES = _samples()

@@ -33,6 +33,7 @@ COVERED = {
     "U090": PREDICT, "U092": LINE, "U093": LINE, "U094": LINE, "U095": TRAIN, "U096": TRAIN, "U099": LINE, "U100": LINE,
     "U018": HMTM_DATA, "U053": DECODE, "U071": HMTM_DATA, "U072": DECODE, "U073": HMTM_DATA, "U074": HMTM, "U078": HMTM,
     "U075": "tests/models/test_sparse_coding.py", "U076": REGRESSION, "U077": REGRESSION,
+    "U088": "tests/formats/test_nbest.py",
     "U102": MODELS, "U103": LINE, "U104": MODELS,
 }  # fmt: skip
 
@@ -40,8 +41,7 @@ LATER = {
     "U039": "NER files, for evaluate ner", "U040": "NER files, for evaluate ner",
     "U066": "train-rpa has no options that switch off its loss; for dcme", "U068": "for dcme",
     "U083": "for evaluate analogy", "U084": "for evaluate analogy",
-    "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
-    "U089": "for tmira",
+    "U087": "for evaluate categorization", "U089": "n-best lines are sparse: what a line has not is 0",
     "U098": "tqdm draws the bar, and report.py asks it for the rate of the whole run", "U101": "packaging: see .ci/run",
     "U035": "for evaluate ner", "U091": "test_evaluation_equals_the_predictions in tests/cli/test_predict.py runs twice",
 }  # fmt: skip

@@ -50,6 +50,8 @@ class _Modes(click.ParamType):
 @click.option("--mapping", type=click.Choice(["approximate", "sequential"]), default="approximate",
               help="Features in the tensor: grouped by a surrogate's weights, or in the order of their indices.")  # fmt: skip
 @click.option("--modes", type=_Modes(), show_default="as equal as can be", help="Sizes of the modes.")
+@click.option("--start", type=click.Choice(["constant", "zero"]), default="constant",
+              help="Equal entries, |W| = 1, or zeros in the last mode: W = 0.")  # fmt: skip
 @click.option("--plain", type=click.IntRange(0), default=0, metavar="N",
               help="The N features that vary in the most lists get weights of their own beside the tensor.")  # fmt: skip
 @click.option("--C", "C", type=options.positive, show_default="0.01, 0.001 with mira", help="Longest step.")
@@ -137,7 +139,7 @@ def command(context: click.Context, nbest: tuple[str, ...], output: str, **given
     print_results("tmira", run.signature(), time.monotonic() - started, [result], as_json=given["as_json"])
 
 
-_TENSOR = ("order", "rank", "mapping", "modes", "plain", "surrogate_epochs", "average_of")
+_TENSOR = ("order", "rank", "mapping", "modes", "start", "plain", "surrogate_epochs", "average_of")
 # What an option means nothing to: (option, value) and the options that it switches off.
 _MEANINGLESS = {
     ("algorithm", "mira"): _TENSOR,

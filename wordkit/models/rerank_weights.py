@@ -17,6 +17,7 @@ from wordkit.models.tensor_shape import MAPPINGS, MOST_ORDER, mode_places
 from wordkit.parallel import map_blocks
 
 _LISTS = 64  # scored at once
+STARTS = ("constant", "zero")
 INITIAL_NOISE = 0.01  # of each initial entry, relative, where there is more than one component
 
 Arrays = dict[str, np.ndarray]
@@ -207,10 +208,14 @@ class VectorLearner:
         require(bool(np.isfinite(self.weights).all()), "weights are not finite")
 
 
-def initial_vectors(modes: tuple[int, ...], rank: int, seed: int) -> np.ndarray:
+def initial_vectors(modes: tuple[int, ...], rank: int, seed: int, start: str = "constant") -> np.ndarray:
     """float64 (H, n_1 + ... + n_D): constant entries with |W|_F = 1; zeros for order 1, which is a vector.
 
     Equal components would stay equal: with more than one, each entry is changed by some seeded noise.
+
+    Args:
+        start: ``constant``; or ``zero`` for the same with zeros in the last mode's vectors, so that W = 0 and nothing is
+            preferred at first, and steps on these vectors bring the others to life.
     """
     vectors = np.zeros((rank, sum(modes)))
     if len(modes) == 1:
@@ -222,6 +227,8 @@ def initial_vectors(modes: tuple[int, ...], rank: int, seed: int) -> np.ndarray:
         for part in np.split(vectors, np.cumsum(modes)[:-1], axis=1):
             grams *= part @ part.T
         vectors *= grams.sum() ** (-0.5 / len(modes))
+    if start == "zero":
+        vectors[:, -modes[-1] :] = 0
     return vectors
 
 
@@ -229,6 +236,7 @@ class TensorLearner:
     """Tensor-MIRA: a sweep over all mode vectors at each list (Cao and Khudanpur 2014, section 4).
 
     Args:
+        start: see :func:`initial_vectors`.
         average: None; ``modes`` for the average of each mode vector, whose outer product is not the average of the tensors;
             ``tensors`` for the average of the tensors at the ends of the epochs, which has their components together.
 
@@ -236,9 +244,11 @@ class TensorLearner:
         vectors: float64 (H, n_1 + ... + n_D). plain: float64, weights beside the tensor.
     """
 
-    def __init__(self, layout: Layout, rank: int, steps: Steps, *, average: str | None, seed: int) -> None:
+    def __init__(
+        self, layout: Layout, rank: int, steps: Steps, *, average: str | None, seed: int, start: str = "constant"
+    ) -> None:  # fmt: skip
         self.layout, self.how, self.average = layout, steps, average
-        self.vectors = initial_vectors(layout.modes, rank, seed)
+        self.vectors = initial_vectors(layout.modes, rank, seed, start)
         self.plain = np.zeros(layout.plain)
         averaged = average is not None
         self.vector_sums = np.zeros(self.vectors.shape if averaged else (0, self.vectors.shape[1]))

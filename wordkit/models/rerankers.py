@@ -20,6 +20,7 @@ from wordkit.formats.nbest import NbestLists
 from wordkit.models.base import Estimator, one_of, positive, whole
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, Packer, pack_lists
 from wordkit.models.rerank_weights import (
+    STARTS,
     Arrays,
     Layout,
     Learner,
@@ -359,6 +360,7 @@ class TensorMira(Reranker):
         order: D; 1 is MIRA. rank: H. modes: D mode sizes; None for the rule of section 3.2.
         mapping: ``approximate`` groups features by a surrogate, the weights of a perceptron after ``surrogate_epochs`` epochs
             (Figure 2); ``sequential`` keeps their order.
+        start: ``constant`` entries, |W|_F = 1 (the paper's); or ``zero`` vectors in the last mode, so that W = 0.
         C, step, rival: see :class:`Mira`; an exact step is at most C by the product of the other modes' squared lengths.
         plain: so many features, those that vary in the most lists, have weights of their own beside the tensor.
         average: decode with an average: of the ``tensors`` at the ends of the epochs, which has rank H times their number, or of
@@ -372,12 +374,14 @@ class TensorMira(Reranker):
     algorithm = "tmira"
 
     def __init__(
-        self, *, order: int = 2, rank: int = 1, mapping: str = "approximate", modes: Any = None, C: float = 0.01,
+        self, *, order: int = 2, rank: int = 1, mapping: str = "approximate", modes: Any = None,
+        start: str = "constant", C: float = 0.01,
         step: str = "exact", rival: str = "model", surrogate_epochs: int = 1, plain: int = 0, epochs: int = 10,
         min_feature_count: int = 1, average: bool = False, average_of: str = "tensors", keep: str = "best",
         standardize: bool = False, shuffle: bool = True, seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
         self.order, self.rank, self.mapping, self.modes, self.C = order, rank, mapping, modes, C
+        self.start = start
         self.step, self.rival, self.surrogate_epochs, self.plain = step, rival, surrogate_epochs, plain
         self.epochs, self.min_feature_count, self.average, self.average_of = (
             epochs,
@@ -403,6 +407,7 @@ class TensorMira(Reranker):
         if self.plain != 0:
             whole("plain", self.plain)
         one_of("mapping", self.mapping, MAPPINGS)
+        one_of("start", self.start, STARTS)
         one_of("step", self.step, STEPS)
         one_of("rival", self.rival, RIVALS)
         one_of("average_of", self.average_of, AVERAGES)
@@ -427,7 +432,9 @@ class TensorMira(Reranker):
     def _learner_in(self, layout: Layout) -> Learner:
         how = Steps(C=positive("C", self.C), rival=self.rival, step=self.step)
         average = self.average_of if self.average else None
-        return TensorLearner(layout, int(self.rank), how, average=average, seed=int(self.seed))
+        return TensorLearner(
+            layout, int(self.rank), how, average=average, seed=int(self.seed), start=self.start
+        )
 
     def _surrogate(self, packed: PackedLists) -> np.ndarray:
         """float64 (V,): the weights of a perceptron."""
