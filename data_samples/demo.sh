@@ -70,5 +70,9 @@ say "trace-lasso: variables of a correlated design, with a certified gap"
 wordkit -q trace-lasso "$samples/regression.csv" "$samples/regression.y.txt" -o coefficients.tsv --lam 0.05
 awk -F'\t' '$3 == 1' coefficients.tsv | cut -f1,2 | paste -sd' '
 
+say "tmira, rerank: parses reranked by weights in a small tensor"
+wordkit -q tmira "$samples/nbest.txt" -o small.model --counts "$samples/nbest.counts" --rival cost
+wordkit -q rerank small.model "$samples/nbest.txt" | head -n 3
+
 say "de-noising (Denis and Ralaivola 2017, Figure 1): accuracy of PA and RPA on noisy vectors"
 python -m wordkit.evaluation.denoising

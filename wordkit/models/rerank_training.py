@@ -48,8 +48,8 @@ class Run:
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
-    def read(self, paths: Sequence[str]) -> Iterator[str]:
-        """Read lists, counts, held-out lists and the checkpoint; yields notes for the user."""
+    def read(self, paths: Sequence[str]) -> list[str]:
+        """Read lists, counts, held-out lists and the checkpoint; returns notes for the user."""
         options = self.options
         self.model, digests = self._begin()
         corpus = ListCorpus()
@@ -59,18 +59,21 @@ class Run:
                 corpus.add(piece)
         table = self.model.table_ if self._earlier else self.model.choose_features(corpus)
         self.packed, self.table = corpus.pack(table), table
-        yield self._summary(corpus, table)
+        notes = [self._summary(corpus, table)]
         if options["counts"]:
             self.counts = self._read_counts(options["counts"], self.packed)
         if options["dev"]:
             reader = ListReader(n_features=int(table.indices.max()) + 1, tally=self.tally)
             self.dev, unknown = pack_lists(self._pieces(reader, options["dev"]), table)
             if unknown:
-                yield f"{unknown} values of the held-out lists are of features left out or not seen in training"
+                notes.append(
+                    f"{unknown} values of the held-out lists are of features left out or not seen in training"
+                )
             if options["dev_counts"]:
                 self.dev_counts = self._read_counts(options["dev_counts"], self.dev)
         if digests is not None and digests != [record["sha256"] for record in self.inputs]:
             raise WordkitError(f"{options['resume']}: was trained on other data")
+        return notes
 
     def _pieces(self, reader: ListReader, path: str) -> Iterator[NbestLists]:
         with Input(path, digest=True) as source:
