@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import numbers
 from typing import Any
@@ -9,9 +10,27 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from wordkit.parallel import one_blas_thread
+
+# Methods that compute; those of an estimator are called with BLAS on one thread.
+_COMPUTE = (
+    "fit", "fit_packed", "resume", "continue_on", "partial_fit", "fit_transform", "transform", "predict", "decision_function",
+    "class_scores", "scores", "score", "log_likelihood", "decode", "parse",
+)  # fmt: skip
+
 
 class Estimator:
-    """Parameters are the constructor's keyword arguments, stored under their own names and nothing else."""
+    """Parameters are the constructor's keyword arguments, stored under their own names and nothing else.
+
+    What computes does so with OpenBLAS on one thread: the bytes of a result depend neither on the machine's processors nor on
+    whether OPENBLAS_NUM_THREADS was set.
+    """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in _COMPUTE:
+            if inspect.isfunction(method := cls.__dict__.get(name)):
+                setattr(cls, name, _on_one_blas_thread(method))
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
@@ -44,6 +63,15 @@ class Estimator:
     def _check_fitted(self, attribute: str) -> None:
         if not hasattr(self, attribute):
             raise _not_fitted()(f"This {type(self).__name__} instance is not fitted yet: call 'fit' first.")
+
+
+def _on_one_blas_thread(method: Any) -> Any:
+    @functools.wraps(method)
+    def computed(*args: Any, **kwargs: Any) -> Any:
+        with one_blas_thread():
+            return method(*args, **kwargs)
+
+    return computed
 
 
 def _same(a: Any, b: Any) -> bool:
