@@ -301,7 +301,8 @@ def neighbors_of_words(
     except ValueError as error:
         raise WordkitError(f"{source}: {error}") from None
     if found.zero_vectors and similarity == "cosine":
-        fault = DataError(source, None, "cosine with a zero vector is 0")
+        word = words[int(np.argmin(np.any(vectors, axis=1)))]
+        fault = DataError(source, None, f"the vector of {word!r} is zero: its cosine with any other is 0")
         tally.warn("zero vector", fault, found.zero_vectors)
     lists = [
         (query, [(words[row], float(score)) for row, score in zip(near, scores, strict=True) if row >= 0])

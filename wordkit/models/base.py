@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from wordkit.formats.counts import Counts
 from wordkit.parallel import one_blas_thread
 
 # Methods that compute; those of an estimator are called with BLAS on one thread.
@@ -117,8 +118,18 @@ def as_matrix(X: Any, n_features: int | None = None, owner: str = "model") -> An
 
     Raises:
         ValueError: not two-dimensional, empty, complex, or another number of features.
+        TypeError: counts, which are to be made associations first.
     """
-    if not scipy.sparse.issparse(X):
+    if isinstance(X, Counts):
+        raise TypeError(
+            "X holds counts: use their associations, wordkit.models.pmi(counts), or counts.matrix"
+        )
+    if scipy.sparse.issparse(X):
+        if X.ndim != 2:
+            raise ValueError(
+                f"Expected 2D array, got {X.ndim}D sparse array instead: of one row write X[:1], not X[0]."
+            )
+    else:
         X = np.asarray(X)
         if X.dtype == object:
             X = X.astype(np.float64)
