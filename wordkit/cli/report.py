@@ -190,12 +190,14 @@ class ProgressMonitor(Monitor):
     ) -> None:
         """``tell``: print each epoch's record, which otherwise --verbose does.
 
-        ``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each.
+        ``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each, ``epochs`` to how
+        many there will be.
 
         The file ``log`` is begun at the first epoch, not before: a run that fails earlier leaves the old one alone.
         """
         self.description, self.decorate, self.tell = description, decorate, tell
         self._log_path, self._log_mode = log, "a" if append else "w"
+        self.epochs: int | None = None
         self.on_epoch: Callable[[], None] = lambda: None
         self._born = time.monotonic()
         self._bar: Any = None
@@ -248,10 +250,10 @@ class ProgressMonitor(Monitor):
                 raise WordkitError(f"{self._log_path}: {error.strerror or error}") from None
             self._log_mode = "a"
         if self.tell or _flag("verbose"):
-            message(
-                f"{self.description}: "
-                + ", ".join(f"{key} {_number(value)}" for key, value in record.items())
-            )
+            shown = {key: _number(value) for key, value in record.items()}
+            if self.epochs and "epoch" in shown:
+                shown["epoch"] += f" of {self.epochs}"
+            message(f"{self.description}: " + ", ".join(f"{key} {value}" for key, value in shown.items()))
         self.on_epoch()
 
     def close(self) -> None:

@@ -248,7 +248,9 @@ def neighbors_of_words(
         raise WordkitError(f"{source}: {error}") from None
     zero_vectors = int((index.scorer.squares == 0).sum())
     if zero_vectors and similarity == "cosine":
-        tally.warn("zero vector", DataError(source, None, "cosine with a zero vector is 0"), zero_vectors)
+        word = words[int(np.argmin(index.scorer.squares))]
+        fault = DataError(source, None, f"the vector of {word!r} is zero: its cosine with any other is 0")
+        tally.warn("zero vector", fault, zero_vectors)
     most = min(top, len(vectors))  # there are no more, however many were asked for
     monitor = Monitor() if monitor is None else monitor
 

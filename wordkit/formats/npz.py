@@ -23,6 +23,7 @@ import numpy as np
 from wordkit.errors import DataError
 from wordkit.formats.opening import Input, open_output, opened, seekable
 
+COUNTS_FIRST = "data"  # the first array of a counts file, and of no other: it tells them apart
 ZIP = b"PK\x03\x04"  # how an archive begins
 _NAME_AT = 30  # where an archive has the name of its first member
 # What zipfile and NumPy raise where bytes have changed; RuntimeError is for members that seem to be encrypted.
