@@ -19,6 +19,7 @@ from wordkit.errors import DataError
 from wordkit.formats.number_table import read_number_table
 from wordkit.formats.opening import Input
 from wordkit.formats.svmlight import read_svmlight
+from wordkit.formats.text import text_lines
 from wordkit.formats.vectors import read_vectors
 from wordkit.tally import Tally
 
@@ -128,15 +129,12 @@ def read_regression(
 
 def read_groups(path: str, columns: int, tally: Tally) -> tuple[list[str], dict[str, Any]]:
     """One group name a column of X, in order, and the input's record."""
-    from wordkit.formats.opening import text_blocks
-
     names: list[str] = []
     with Input(path, digest=True) as source:
-        for first, block in text_blocks(source, tally):
-            for number, line in enumerate(block.decode("utf-8").splitlines(), start=first):
-                if not line.strip():
-                    raise DataError(source.name, number, "is empty", "the name of a group")
-                names.append(line.strip())
+        for number, line in text_lines(source, tally):
+            if not line.strip():
+                raise DataError(source.name, number, "is empty", "the name of a group")
+            names.append(line.strip())
         if len(names) != columns:
             raise DataError(source.name, None, f"{len(names)} groups for {columns} columns", "one a column")
         return names, source.record()

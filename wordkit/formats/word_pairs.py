@@ -12,13 +12,13 @@ import contextlib
 import csv
 import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from wordkit.errors import DataError
-from wordkit.formats.opening import Input, opened, text_blocks
+from wordkit.formats.opening import Input, opened
+from wordkit.formats.text import text_lines
 from wordkit.tally import Tally
 
 _EXPECTED = "3: word, word, score"
@@ -55,7 +55,9 @@ def read_word_pairs(path: str | os.PathLike[str] | Input, tally: Tally | None = 
     header = False
     separator: str | None = ""
     with opened(path) as source:
-        for number, line in _lines(source, tally):
+        for number, line in text_lines(source, tally):
+            if not line.strip():
+                continue
             if columns is None and line.startswith("#"):
                 continue
             if separator == "":
@@ -87,15 +89,6 @@ def read_word_pairs(path: str | os.PathLike[str] | Input, tally: Tally | None = 
             pairs.notes.append(f"{source.name}: {twice} pairs were there before; each counts")
     pairs.scores = np.array(scores)
     return pairs
-
-
-def _lines(source: Input, tally: Tally) -> Iterator[tuple[int, str]]:
-    """Numbers and texts of the lines that are not blank."""
-    for first, block in text_blocks(source, tally):
-        for number, line in enumerate(block.decode("utf-8").split("\n"), start=first):
-            line = line.rstrip("\r")
-            if line.strip():
-                yield number, line
 
 
 def _fields(line: str, separator: str | None) -> list[str]:
