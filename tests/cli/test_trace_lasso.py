@@ -243,6 +243,41 @@ def test_bad_data_writes_nothing(inside, tmp_path, data):
     assert not (tmp_path / "c.tsv").exists()
 
 
+def test_hostile_data_and_options(inside, tmp_path, data):
+    x, y = data
+    (tmp_path / "y01").write_text("1\n" * 2 + "0\n" * 78)
+    rare = ("trace-lasso", x, "y01", "-o", "c.tsv", "--loss", "logistic")
+    fails(
+        inside(*rare, "--cv", "3"),
+        "y01: 2 rows have the target 1: with --loss logistic --cv may be 2 at most",
+    )
+    (tmp_path / "y2").write_text("1\n" * 80)
+    fails(inside("trace-lasso", x, "y2", "-o", "c.tsv", "--loss", "logistic"), "y2: --loss logistic needs")
+    fails(
+        inside("trace-lasso", x, y, "-o", "c.tsv", "--cv", "81"), f"{y}: --cv 81, and there are only 80 rows"
+    )
+    for name, bad in (("lam", "1e-300"), ("lam", "1e300"), ("path-ratio", "nan"), ("path-ratio", "1e-300"),
+                      ("l1-ratio", "nan"), ("l1-ratio", "0")):  # fmt: skip
+        fails(inside("trace-lasso", x, y, "-o", "c.tsv", f"--{name}", bad), f"--{name}", code=2)
+    assert not (tmp_path / "c.tsv").exists()
+
+
+def test_no_lambda_makes_ridge_zero(inside, data):
+    for penalty in ("ridge", "pairwise-elastic-net"):
+        for how in (("--lam", "0.1"), ("--path", "3")):
+            run = inside("trace-lasso", *data, "-o", "c.tsv", "--penalty", penalty, *how, "--json")
+            assert json.loads(succeeds(run))["lam_max"] is None
+
+
+def test_what_solvers_say_of_themselves_is_not_told(inside, data):
+    run = inside(
+        "trace-lasso", *data, "-o", "c.tsv", "--penalty", "lasso", "--lam", "1e-20", "--max-iter", "2"
+    )
+    succeeds(run)
+    said = run.stderr.decode().splitlines()
+    assert all(line.startswith("wordkit: ") for line in said) and "raise max_iter or tol" in said[1]
+
+
 def test_options_without_effect_are_told(inside, data):
     run = inside("trace-lasso", *data, "-o", "c.tsv", "--penalty", "ridge", "--solver", "admm", "--seed", "3")
     assert "--solver means nothing to --penalty ridge" in run.stderr.decode()

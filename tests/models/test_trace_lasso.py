@@ -280,6 +280,47 @@ def test_missing_the_gap_is_told():
         TraceLasso(solver="subgradient", max_iter=20).fit(X, y)
 
 
+def test_a_tolerance_below_rounding_ends_at_the_limit():
+    X, y = np.random.default_rng(3).normal(size=(80, 20)), np.arange(80.0)
+    for tol in (1e-15, 1e-30, 1e-300):  # mu comes back to where it fell last
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = TraceLasso(lam=0.05, tol=tol).fit(X, y)
+        assert 0 <= model.gap_ < 1e-10
+
+
+def test_lambdas_far_from_the_data_overflow_nothing():
+    X, y = np.random.default_rng(4).normal(size=(12, 4)), np.arange(12.0)
+    for penalty in ("trace", "lasso", "ridge", "elastic-net", "pairwise-elastic-net"):
+        for lam in (1e-100, 1e100):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = TraceLasso(penalty=penalty, lam=lam).fit(X, y)
+            assert np.isfinite([model.objective_, *model.coef_]).all()
+
+
+def test_gaps_are_never_below_zero():
+    X, y = np.random.default_rng(5).normal(size=(30, 1)), np.arange(30.0)
+    for penalty in ("lasso", "ridge", "elastic-net", "pairwise-elastic-net"):
+        for lam in (0.01, 0.1, 0.5):
+            assert TraceLasso(penalty=penalty, lam=lam).fit(X, y).gap_ >= 0
+
+
+def test_numbers_that_cannot_be_squared_are_refused():
+    X, y = np.random.default_rng(6).normal(size=(10, 2)), np.arange(10.0)
+    for bad in ((X * 1e160, y), (X * 1e-200, y), (X, y * 1e160), (X, y * 1e-200)):
+        with pytest.raises(ValueError, match="squares of such numbers"):
+            TraceLasso().fit(*bad)
+    with pytest.raises(ValueError, match="squares of such numbers"):
+        TraceLasso().fit(scipy.sparse.csr_array(X * 1e160), y)
+
+
+def test_folds_hold_both_classes():
+    X, y = np.random.default_rng(7).normal(size=(10, 2)), np.r_[np.ones(9), 0]
+    with pytest.raises(ValueError, match="a class has fewer rows"):
+        TraceLassoCV(loss="logistic", cv=3).fit(X, y)
+
+
 def test_a_monitor_can_stop_it():
     X, y = regression("toeplitz", 20, 30)
     monitor = Monitor()

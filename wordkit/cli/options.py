@@ -112,6 +112,11 @@ not_negative = _Positive(0)
 share = _Positive(0, 1)
 
 
+def between(lowest: float, highest: float, *, max_open: bool = False) -> click.ParamType:
+    """A finite number from one to the other, which with ``max_open`` it must not reach."""
+    return _Positive(lowest, highest, max_open=max_open)
+
+
 def up_to(highest: float) -> click.ParamType:
     """A number above zero, and at most this."""
     return _Positive(0, highest, min_open=True)

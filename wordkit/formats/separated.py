@@ -11,17 +11,16 @@ import csv
 import math
 from collections.abc import Iterator
 
-from wordkit.formats.opening import Input, text_blocks
+from wordkit.formats.opening import Input
+from wordkit.formats.text import text_lines
 from wordkit.tally import Tally
 
 
 def filled_lines(source: Input, tally: Tally) -> Iterator[tuple[int, str]]:
     """Numbers and texts of the lines that are not blank."""
-    for first, block in text_blocks(source, tally):
-        for number, line in enumerate(block.decode("utf-8").split("\n"), start=first):
-            line = line.rstrip("\r")
-            if line.strip():
-                yield number, line
+    for number, line in text_lines(source, tally):
+        if line.strip():
+            yield number, line
 
 
 def separator_of(line: str, least_commas: int = 1) -> str | None:

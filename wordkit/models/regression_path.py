@@ -147,6 +147,8 @@ class TraceLassoCV(RegressionEstimator):
         matrix, target = self._data(X, y)
         if matrix.shape[0] == 1:
             raise ValueError("Found array with 1 sample, while cross-validation needs at least 2")
+        if self.loss == "logistic" and np.unique(target, return_counts=True)[1].min() < whole("cv", self.cv):
+            raise ValueError(f"cv is {self.cv}, and a class has fewer rows: a fold would lack it")
         one_of("rule", self.rule, RULES)
         whole("threads", self.threads)
         regression = self._regression(matrix, target)

@@ -143,7 +143,8 @@ class Regression:
         if self._start is not None:
             self._before = self._lam, self._start.w
         self._start, self._lam = found, lam
-        return found._replace(objective=found.objective / self.n, gap=found.gap / self.n)
+        gap = max(found.gap, 0.0)  # below by rounding, where the solution is exact
+        return found._replace(objective=found.objective / self.n, gap=gap / self.n)
 
     def _trace_norm(self, lam: float, stop: Stop | None) -> Solution:
         settings = self.settings
