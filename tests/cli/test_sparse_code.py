@@ -145,22 +145,6 @@ def test_codes_that_are_all_zero_are_told(inside, counts, tmp_path):
     fails(inside("sparse-code", "a.vec", "-o", "b.vec"), "a.vec: is a vector file, expected text")
 
 
-def test_defaults_are_those_of_the_coder():
-    from wordkit.cli.sparse_code import command
-    from wordkit.models.coding_training import CODER
-    from wordkit.models.forest_sgd import ForestSgd
-    from wordkit.models.sparse_coding import ForestCoder
-
-    shown = {option.name: option.default for option in command.params}
-    coder = ForestCoder().get_params()
-    for name in set(CODER) - {"threads", "epochs"}:
-        assert shown[name] == coder[name], name
-    sgd = inspect.signature(ForestSgd).parameters
-    assert all(
-        sgd[name].default == coder[name] for name in ("zeros", "learning_rate", "tau", "sampling", "lam")
-    )
-
-
 def test_zeros_are_exact_and_follow_the_forest(inside, counts, tmp_path):
     options = ("--lam", "8", "--dictionary-out", "d.vec", "--forest-out", "f.txt")
     succeeds(inside("sparse-code", counts, *QUICK, *options, "-o", "a.vec"))
@@ -296,7 +280,6 @@ def test_sgd_that_diverges_says_what_to_change(inside, counts, tmp_path):
 
 
 def test_defaults_are_those_of_the_coder():
-    import inspect
 
     from wordkit.cli.sparse_code import command
     from wordkit.models import ForestCoder

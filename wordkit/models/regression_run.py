@@ -130,8 +130,8 @@ class Run:
         if isinstance(model, TraceLassoCV) and model.lams_[-1] < model.lams_[0]:
             least, greatest = float(model.lams_[-1]), float(model.lams_[0])
             if model.lam_min_ == least:
-                yield f"warning: the lambda with the least error is the last one tried, {least:.6g}: lower --path-ratio"
-            elif model.lam_min_ == greatest and not zeroing:
+                yield f"warning: the lambda with the least error is the last one tried, {least:.6g}; lower --path-ratio"
+            elif model.lam_min_ == greatest and not self._zeroing:
                 yield f"warning: the lambda with the least error is the first one tried, {greatest:.6g}"
 
     def write(self, output: str, model_out: str | None) -> None:
