@@ -151,7 +151,7 @@ def test_defaults_are_those_of_the_coder():
     from wordkit.models.forest_sgd import ForestSgd
     from wordkit.models.sparse_coding import ForestCoder
 
-    shown = {option.name: option.default for option in command.params}
+    shown = command.make_context("sparse-code", ["text", "-o", "vec"]).params
     coder = ForestCoder().get_params()
     for name in set(CODER) - {"threads", "epochs"}:
         assert shown[name] == coder[name], name
