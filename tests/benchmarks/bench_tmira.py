@@ -1,7 +1,7 @@
 """Speed of tmira: an epoch of each algorithm, sums of the same arrays, parsing beside scikit-learn.
 
-Each time is the least of several, as nanoseconds an entry (a feature value of a candidate). With --data the real lists, else made-up
-ones of the same shape.
+Each time is the least of several, as nanoseconds an entry (a feature value of a candidate). With --data the real lists, else
+made-up ones of the same shape.
 """
 
 from __future__ import annotations
