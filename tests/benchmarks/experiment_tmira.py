@@ -109,7 +109,9 @@ def table_methods(rival: str, average: bool) -> Iterator[tuple[str, Method, Sequ
 
 def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]:
     """One change at a time to D = 2, H = 1 with the rival by cost and averaged weights."""
-    n1, n2 = mode_sizes(features, 2)
+    *_, n2 = mode_sizes(features, 2)
+    few = {share: max(1, n2 // share) for share in (4, 16)}
+    many = {share: -(-features // size) for share, size in few.items()}
     changes: dict[str, dict[str, Any]] = {
         "as it is": {},
         "no average": {"average": False},
@@ -119,13 +121,13 @@ def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]
         "standardized": {"standardize": True},
         "standardized, start at zero": {"standardize": True, "start": "zero"},
         "1 plain weight": {"plain": 1},
-        "20 plain weights": {"plain": 20},
-        "1000 plain weights": {"plain": 1000},
+        "20 plain weights": {"plain": min(20, features)},
+        "1000 plain weights": {"plain": min(1000, features)},
         "20 plain weights, start at zero": {"plain": 20, "start": "zero"},
-        "first mode 1/16": {"modes": (n1 // 16, -(-features // (n1 // 16)))},
-        "first mode 1/4": {"modes": (n1 // 4, -(-features // (n1 // 4)))},
-        "first mode x 4": {"modes": (-(-features // (n2 // 4)), n2 // 4)},
-        "first mode x 16": {"modes": (-(-features // (n2 // 16)), n2 // 16)},
+        "first mode 1/16": {"modes": (few[16], many[16])},
+        "first mode 1/4": {"modes": (few[4], many[4])},
+        "first mode x 4": {"modes": (many[4], few[4])},
+        "first mode x 16": {"modes": (many[16], few[16])},
     }
     for mapping in ("approximate", "sequential"):
         own = {"surrogate of 5 epochs": {"surrogate_epochs": 5}} if mapping == "approximate" else {}
