@@ -37,12 +37,13 @@ COVERED = {
     "U075": "tests/models/test_sparse_coding.py", "U076": REGRESSION, "U077": REGRESSION,
     "U035": "tests/formats/test_tagged.py", "U039": NER, "U040": NER,
     "U083": ANALOGY, "U084": ANALOGY,
+    "U087": "tests/evaluation/test_categorization.py",
     "U102": MODELS, "U103": LINE, "U104": MODELS,
 }  # fmt: skip
 
 LATER = {
     "U066": "train-rpa has no options that switch off its loss; for dcme", "U068": "for dcme",
-    "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
+    "U088": "for evaluate likelihood and rerank",
     "U089": "for tmira",
     "U098": "tqdm draws the bar, and report.py asks it for the rate of the whole run", "U101": "packaging: see .ci/run",
     "U091": "test_evaluation_equals_the_predictions in tests/cli/test_predict.py runs twice",
