@@ -63,6 +63,12 @@ wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity 
 say "evaluate analogy: dog is to dogs as cat is to what?"
 wordkit -q evaluate analogy "$samples/vectors.txt" "$samples/analogies.txt"
 
+say "evaluate categorization, bless, composition, completion: clusters, relations, phrases, gaps"
+wordkit -q evaluate categorization "$samples/vectors.txt" "$samples/categories.txt" --summary
+wordkit -q evaluate bless "$samples/vectors.txt" "$samples/relations.txt"
+wordkit -q evaluate composition trees.vec "$samples/phrases.txt" --transition trees.model --similarity hellinger
+wordkit -q evaluate completion "$samples/vectors.txt" "$samples/completion.csv" --intervals --against trees.vec
+
 say "evaluate ner: entities that the training part holds, wherever they come again (the CRF needs the extra eval)"
 wordkit -q evaluate ner "$samples/entities.train.conll" "$samples/entities.test.conll" --method baseline
 

@@ -12,6 +12,7 @@ from wordkit.cli import COMMANDS
 from wordkit.cli.evaluate import EVALUATIONS
 from wordkit.errors import DataError
 from wordkit.formats.brackets import iter_candidates
+from wordkit.formats.completion_questions import read_completion_questions
 from wordkit.formats.conll import read_conll
 from wordkit.formats.counts import read_counts
 from wordkit.formats.forest import read_forest
@@ -20,11 +21,14 @@ from wordkit.formats.nbest import read_counts as read_nbest_counts
 from wordkit.formats.nbest import read_lists
 from wordkit.formats.number_table import read_number_table
 from wordkit.formats.opening import Input
+from wordkit.formats.phrases import read_phrases
 from wordkit.formats.questions import read_questions
+from wordkit.formats.relations import read_relations
 from wordkit.formats.supersenses import read_supersenses
 from wordkit.formats.svmlight import read_svmlight
 from wordkit.formats.tagged import read_tagged
 from wordkit.formats.vectors import read_vectors
+from wordkit.formats.word_classes import read_word_classes
 from wordkit.formats.word_pairs import read_word_pairs
 from wordkit.tally import Tally
 
@@ -90,6 +94,22 @@ def _supersenses(path: Path, tally: Tally) -> None:
     read_supersenses(path, tally=tally)
 
 
+def _categories(path: Path, tally: Tally) -> None:
+    read_word_classes(path, tally)
+
+
+def _relations(path: Path, tally: Tally) -> None:
+    read_relations(path, tally)
+
+
+def _phrases(path: Path, tally: Tally) -> None:
+    read_phrases(path, tally)
+
+
+def _completion(path: Path, tally: Tally) -> None:
+    read_completion_questions(path, tally)
+
+
 def _counts(path: Path, tally: Tally) -> None:
     read_counts(path)
 
@@ -122,6 +142,10 @@ READERS = {
     "svmlight": _svmlight,
     "similarity": _similarity,
     "analogies": _analogies,
+    "categories": _categories,
+    "relations": _relations,
+    "phrases": _phrases,
+    "completion": _completion,
     "entities": _entities,
     "supersenses": _supersenses,
     "labelled documents": _labelled,
@@ -150,6 +174,10 @@ COMMANDS_OF = {
     "svmlight": [TRAIN_SVMLIGHT],
     "similarity": [("evaluate", "similarity", VECTORS)],
     "analogies": [("evaluate", "analogy", VECTORS)],
+    "categories": [("evaluate", "categorization", VECTORS)],
+    "relations": [("evaluate", "bless", VECTORS)],
+    "phrases": [("evaluate", "composition", VECTORS)],
+    "completion": [("evaluate", "completion", VECTORS)],
     "entities": [("evaluate", "ner", "--method", "baseline", ENTITIES)],
     "supersenses": [("evaluate", "supersense")],
     "labelled documents": [TRAIN, EVALUATE],

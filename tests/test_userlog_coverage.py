@@ -38,12 +38,12 @@ COVERED = {
     "U035": "tests/formats/test_tagged.py", "U039": NER, "U040": NER,
     "U083": ANALOGY, "U084": ANALOGY,
     "U088": "tests/formats/test_nbest.py",
+    "U087": "tests/evaluation/test_categorization.py",
     "U102": MODELS, "U103": LINE, "U104": MODELS,
 }  # fmt: skip
 
 LATER = {
     "U066": "train-rpa has no options that switch off its loss; for dcme", "U068": "for dcme",
-    "U087": "for evaluate categorization",
     "U089": "n-best features are written sparsely: absent is 0, and no line need have them all",
     "U098": "tqdm draws the bar, and report.py asks it for the rate of the whole run", "U101": "packaging: see .ci/run",
     "U091": "test_evaluation_equals_the_predictions in tests/cli/test_predict.py runs twice",
