@@ -286,7 +286,7 @@ def contents() -> dict[str, str | bytes]:
     files["categories.txt"] = word_sets.categories(known)
     files["relations.txt"] = word_sets.relations(own, known)
     files["phrases.txt"] = word_sets.phrases(own, known)
-    files["acceptability.txt"] = word_sets.acceptability(own, known)
+    files["pairs.txt"] = word_sets.acceptability(own, known)
     files["completion.csv"] = word_sets.completion(own, grammar.categories(), corpus, known)
     files |= {f"broken/{name}": content for name, (content, _, _) in FILES.items()}
     files["broken/README.md"] = readme()

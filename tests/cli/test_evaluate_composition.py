@@ -35,7 +35,7 @@ def test_all_kinds_in_one_table(inside, chain, tmp_path):
         "verb subject object landmark score\n"
         "wrote painter song painted 6\nwrote actor novel found 2\nsings singer song wrote 3\n"
     )
-    sets = (chain / "data_samples" / "phrases.txt", "verbs.txt", chain / "data_samples" / "acceptability.txt")
+    sets = (chain / "data_samples" / "phrases.txt", "verbs.txt", chain / "data_samples" / "pairs.txt")
     arguments = (
         "evaluate",
         "composition",
@@ -58,7 +58,7 @@ def test_all_kinds_in_one_table(inside, chain, tmp_path):
 
 
 def test_acceptability_needs_a_model(inside, samples):
-    run = inside("evaluate", "composition", samples / "vectors.txt", samples / "acceptability.txt")
+    run = inside("evaluate", "composition", samples / "vectors.txt", samples / "pairs.txt")
     fails(run, "--transition MODEL", code=2)
 
 

@@ -26,7 +26,7 @@ def folder(shared):
         "pairs.json": (
             "composition",
             "figures.vec",
-            "data_samples/acceptability.txt",
+            "data_samples/pairs.txt",
             "--transition",
             "figures.model",
         ),

@@ -13,7 +13,8 @@ from wordkit.evaluation.result import Result
 
 
 @options.command(
-    "bless", example="wordkit evaluate bless data_samples/vectors.txt data_samples/relations.txt --details"
+    "bless",
+    example="wordkit evaluate bless data_samples/vectors.txt data_samples/relations.txt --json > bless.json",
 )
 @options.input_argument("vec")
 @options.input_argument("dataset", many=True)

@@ -15,7 +15,7 @@ from wordkit.evaluation.result import Result
 
 @options.command(
     "categorization",
-    example="wordkit evaluate categorization data_samples/vectors.txt data_samples/categories.txt --details",
+    example="wordkit evaluate categorization data_samples/vectors.txt data_samples/categories.txt --json > tree.json",
 )
 @options.input_argument("vec")
 @options.input_argument("dataset", many=True)

@@ -14,7 +14,7 @@ from wordkit.evaluation.result import Result
 
 @options.command(
     "composition",
-    example="wordkit evaluate composition data_samples/vectors.txt data_samples/phrases.txt --details",
+    example="wordkit evaluate composition trees.vec data_samples/pairs.txt --transition trees.model --json > pairs.json",
 )
 @options.input_argument("vec")
 @options.input_argument("dataset", many=True)

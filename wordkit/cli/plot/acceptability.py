@@ -9,8 +9,7 @@ from wordkit.cli import options
 
 @options.command(
     "acceptability",
-    example="wordkit plot acceptability <(wordkit evaluate composition trees.vec data_samples/acceptability.txt "
-    "--transition trees.model --json) -o pairs.png",
+    example="wordkit plot acceptability pairs.json -o pairs.png",
 )
 @options.input_argument("result", many=True)
 @options.output_option("The figure: .png, .svg or .pdf.")

@@ -9,8 +9,7 @@ from wordkit.cli import options
 
 @options.command(
     "bless",
-    example="wordkit plot bless <(wordkit evaluate bless data_samples/vectors.txt data_samples/relations.txt --json) "
-    "-o bless.png",
+    example="wordkit plot bless bless.json -o bless.png",
 )
 @options.input_argument("result", many=True)
 @options.output_option("The figure: .png, .svg or .pdf.")

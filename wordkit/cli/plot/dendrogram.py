@@ -9,8 +9,7 @@ from wordkit.cli import options
 
 @options.command(
     "dendrogram",
-    example="wordkit plot dendrogram <(wordkit evaluate categorization data_samples/vectors.txt "
-    "data_samples/categories.txt --column kind --json) -o tree.png",
+    example="wordkit plot dendrogram tree.json --data data_samples/categories.txt:kind -o tree.png",
 )
 @options.input_argument("result")
 @options.output_option("The figure: .png, .svg or .pdf.")
