@@ -130,7 +130,7 @@ def tables(rows: Rows, dims: Sequence[int], large: int, least: int) -> Iterator[
 
 
 def spaces(rows: Rows, dim: int) -> Iterator[str]:
-    """Markdown of how evenly codes A = U S W' use their axes, and how many PCA has too: principal angles of a cosine above 0.9."""
+    """Markdown of how evenly codes A = U S W' use their axes, and how many PCA has too: principal angles of cosine above 0.9."""
     methods = [
         name
         for name in ("PCA^1", *WHY, "SC", "FOREST")
