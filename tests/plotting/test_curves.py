@@ -19,10 +19,17 @@ def test_curves_are_told_apart_by_their_other_columns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, line", [("a\tb\n", 1), ("", None), (TEXT + "kbest\t16\tx\tll\t1\t1\n", 5), (TEXT + "kbest\n", 5)]
+    "text, line",
+    [
+        ("a\tb\n", 1),
+        ("", None),
+        (TEXT + "kbest\t16\tx\tll\t1\t1\n", 5),
+        (TEXT + "kbest\n", 5),
+        (TEXT + "\ud800", 5),
+    ],
 )
 def test_what_is_no_curve_is_told_with_its_line(tmp_path, text, line):
-    (tmp_path / "c.tsv").write_text(text)
+    (tmp_path / "c.tsv").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(DataError) as error:
         read_curves(tmp_path / "c.tsv")
     assert line is None or error.value.line == line

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wordkit.errors import DataError
+from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input, opened
 from wordkit.formats.vectors import iter_vectors, read_vectors
 from wordkit.tally import Tally
@@ -36,8 +36,13 @@ class KnownVectors:
 
     def row(self, word: str, lowercase: bool = False) -> int:
         """Row of a word, with ``lowercase`` that of its lower case if it has none itself; -1 if there is none."""
-        found = self.rows.get(word.lower() if self.ignore_case else word, -1)
-        return self.rows.get(word.lower(), -1) if lowercase and found < 0 else found
+        return find_row(self.rows, word, self.ignore_case, lowercase)
+
+
+def find_row(rows: Mapping[str, int], word: str, ignore_case: bool = False, lowercase: bool = False) -> int:
+    """Row of a word, in lower case with ``ignore_case``; -1 if it has none. ``lowercase``: then that of its lower case."""
+    found = rows.get(word.lower() if ignore_case else word, -1)
+    return rows.get(word.lower(), -1) if lowercase and found < 0 else found
 
 
 def read_known_vectors(
@@ -185,3 +190,12 @@ def warn_of_zero_vectors(
     if found:
         what = f"the vector of {found[0]!r} is zero: its cosine with anything is 0"
         tally.warn("zero vector", DataError(known.name, None, what), len(found))
+
+
+def refuse_negative(known: KnownVectors, rows: Iterable[tuple[str, int]], similarity: str) -> None:
+    """WordkitError if the vector of one of these words (word, row or -1) holds negative values, which are no probabilities."""
+    negative = np.any(known.vectors < 0, axis=1)
+    for word, row in rows:
+        if row >= 0 and negative[row]:
+            what = f"the vector of {word!r} holds negative values"
+            raise WordkitError(f"{known.name}: {what}: {similarity} is for probabilities")

@@ -7,7 +7,7 @@ import re
 import warnings
 from typing import Any
 
-from wordkit.errors import WordkitError
+from wordkit.errors import MissingLibrary, WordkitError
 from wordkit.formats.opening import open_output, uncompressed_suffix
 
 FORMATS = (".png", ".pdf", ".svg")
@@ -47,7 +47,7 @@ def _matplotlib() -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise WordkitError("figures need the extra: pip install 'wordkit[plot]'") from None
+        raise MissingLibrary("figures need", "matplotlib", "plot") from None
     return matplotlib
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from wordkit.errors import WordkitError
+from wordkit.errors import MissingLibrary, WordkitError
 from wordkit.monitor import Monitor
 from wordkit.plotting.figure import new_figure, save_figure
 from wordkit.rng import PROJECTION, stream
@@ -116,7 +116,7 @@ def _scikit_learn() -> Iterator[None]:
         import sklearn.manifold  # noqa: F401
         from threadpoolctl import threadpool_limits
     except ImportError:
-        raise WordkitError("plot words needs the extra: pip install 'wordkit[eval]'") from None
+        raise MissingLibrary("plot words needs", "scikit-learn", "eval") from None
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         yield
