@@ -30,6 +30,7 @@ from tests.benchmarks.experiment_forest_figures import figures
 from tests.benchmarks.forest_rows import Rows
 from wordkit.formats.counts import read_counts
 from wordkit.formats.forest import write_forest
+from wordkit.formats.vectors import read_vectors
 from wordkit.models import pmi
 from wordkit.models.forest_sgd import ForestSgd
 from wordkit.models.forests import forest_of_shape
@@ -128,6 +129,27 @@ def tables(rows: Rows, dims: Sequence[int], large: int, least: int) -> Iterator[
             yield f"| {key[0]} | {key[1]} | {' | '.join(rows.lines[key][column] for _, column in TASKS)} |"
 
 
+def spaces(rows: Rows, dim: int) -> Iterator[str]:
+    """Markdown of how evenly codes A = U S W' use their axes, and how many PCA has too: principal angles of cosine above 0.9."""
+    methods = [
+        name
+        for name in ("PCA^1", *WHY, "SC", "FOREST")
+        if rows.vectors(name, dim).exists() and "axes" not in name
+    ]
+    if "PCA^1" not in methods:
+        return
+    words, codes = read_vectors(rows.vectors("PCA^1", dim))
+    theirs = np.linalg.svd(codes, full_matrices=False)[0]
+    yield f"| M = {dim} | axes, (sum s^2)^2 / sum s^4 | shared with PCA |\n|---|---|---|"
+    for method in methods:
+        names, codes = read_vectors(rows.vectors(method, dim))
+        if names == words:
+            ours, values, _ = np.linalg.svd(codes.astype(np.float64), full_matrices=False)
+            squares = values**2
+            cosines = np.linalg.svd(theirs.T @ ours, compute_uv=False)
+            yield f"| {method} | {squares.sum() ** 2 / np.sum(squares**2):.1f} | {np.count_nonzero(cosines > 0.9)} |"
+
+
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -174,6 +196,8 @@ def main(arguments: list[str] | None = None) -> None:
     if "large" in given.parts:
         make(rows, "FOREST", given.large)
     lines = list(tables(rows, given.dims, given.large, least))
+    if "why" in given.parts:
+        lines += ["", *spaces(rows, least)]
     if "time" in given.parts:
         lines += ["", *times(rows, given.times)]
     if "figures" in given.parts:
