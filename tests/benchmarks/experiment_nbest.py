@@ -22,6 +22,7 @@ import json
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +118,8 @@ def heads_right(gold: Path, parsed: Path) -> float:
     return sum(right) / len(right)
 
 
-def treebank(name: str, data: Path, output: Path, epochs: str, more: tuple[str, ...]) -> list[list[str]]:
-    """The rows of a treebank."""
+def treebank(name: str, data: Path, output: Path, epochs: str, more: tuple[str, ...]) -> Iterator[list[str]]:
+    """The rows of a treebank, each as soon as it is known."""
     parts = lists_of(name, data, output, more)
     stem = output.with_name(f"{output.name}.{name.replace(' ', '-')}")
     model, choices = beside(stem, "reranker"), beside(stem, "choices")
@@ -139,7 +140,7 @@ def treebank(name: str, data: Path, output: Path, epochs: str, more: tuple[str, 
     def rerank() -> dict[str, Any]:
         return wordkit("rerank", model, parts["test"][0], "--counts", parts["test"][1], "-o", choices)
 
-    rows = []
+    first, best_choices = "", ""
     for algorithm, settings in SETTINGS.items():
         tried = [(train(setting, SEEDS[0])["dev_fscore"], setting) for setting in settings]
         development, best = max(tried, key=lambda pair: pair[0])
@@ -148,11 +149,11 @@ def treebank(name: str, data: Path, output: Path, epochs: str, more: tuple[str, 
             parameters = train(best, seed)["parameters"]
             result = rerank()
             found.append(100 * result["fscore"])
-        if not rows:
-            rows.append([name, "the parser", f"{100 * result['first_fscore']:.2f}", "", "", "", ""])
-        spread = statistics.stdev(found)
-        rows.append([name, algorithm, f"{statistics.mean(found):.2f}", f"{spread:.2f}", f"{100 * development:.2f}",
-                     str(parameters), " ".join(best)])  # fmt: skip
+        if not first:
+            first, best_choices = (f"{100 * result[key]:.2f}" for key in ("first_fscore", "oracle_fscore"))
+            yield [name, "the parser", first, "", "", "", ""]
+        yield [name, algorithm, f"{statistics.mean(found):.2f}", f"{statistics.stdev(found):.2f}",
+               f"{100 * development:.2f}", str(parameters), " ".join(best)]  # fmt: skip
         reranked, parser = beside(stem, "reranked.conllu"), beside(stem, "parser")
         wordkit(
             "nbest",
@@ -167,7 +168,7 @@ def treebank(name: str, data: Path, output: Path, epochs: str, more: tuple[str, 
         share = 100 * heads_right(data / TREEBANKS[name][2], reranked)
         if abs(share - found[-1]) > 1e-6:
             raise RuntimeError(f"{reranked} has {share} % of its heads right, its counts say {found[-1]}")
-    return [*rows, [name, "best choices", f"{100 * result['oracle_fscore']:.2f}", "", "", "", ""]]
+    yield [name, "best choices", best_choices, "", "", "", ""]
 
 
 def main(arguments: list[str] | None = None) -> None:
