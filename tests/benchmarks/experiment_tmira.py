@@ -119,6 +119,8 @@ def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]
         "average of modes": {"average_of": "modes"},
         "printed step": {"step": "printed"},
         "start at zero": {"start": "zero"},
+        "start at zero, H=2": {"start": "zero", "rank": 2},
+        "start at zero, H=3": {"start": "zero", "rank": 3},
         "standardized": {"standardize": True},
         "standardized, start at zero": {"standardize": True, "start": "zero"},
         "1 plain weight": {"plain": 1},
