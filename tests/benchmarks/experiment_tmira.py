@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -118,6 +119,8 @@ def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]
         "average of modes": {"average_of": "modes"},
         "printed step": {"step": "printed"},
         "start at zero": {"start": "zero"},
+        "start at zero, H=2": {"start": "zero", "rank": 2},
+        "start at zero, H=3": {"start": "zero", "rank": 3},
         "standardized": {"standardize": True},
         "standardized, start at zero": {"standardize": True, "start": "zero"},
         "1 plain weight": {"plain": 1},
@@ -271,6 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--shares", type=float, nargs="+", default=SHARES)
+    parser.add_argument("--methods", default="", help="a regular expression: only rows that it finds")
     given = parser.parse_args(arguments)
     given.output.mkdir(parents=True, exist_ok=True)
     data = Data(given.data / "nbest")
@@ -285,6 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     for part, (methods, shares) in parts.items():
         if part in given.parts and shares:
+            methods = [row for row in methods if re.search(given.methods, row[0])]
             table = rows_of(part, methods, data, runs, shares, given.seeds, given.epochs)
             write_table(given.output / f"{part}.md", table, data)
 
