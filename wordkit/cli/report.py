@@ -280,7 +280,28 @@ def graceful_stop(monitor: Monitor) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def interruption(
+@contextlib.contextmanager
+def resumable(
+    monitor: ProgressMonitor, checkpoint: str | None, save: Callable[[], Callable[[str], None] | None]
+) -> Iterator[None]:
+    """A training that a signal asks to stop, and whose state is then kept; the monitor is closed in any case.
+
+    Args:
+        save: called when interrupted: what writes the state, or None where there is none worth keeping yet.
+
+    Raises:
+        Interrupted: with what became of the state.
+    """
+    try:
+        with graceful_stop(monitor):
+            yield
+    except Interrupted as error:
+        raise _interruption(error, checkpoint, save()) from None
+    finally:
+        monitor.close()
+
+
+def _interruption(
     error: Interrupted, checkpoint: str | None, save: Callable[[str], None] | None
 ) -> Interrupted:
     """Save what an interrupted training has, and say how to go on.

@@ -10,13 +10,11 @@ import click
 from wordkit.cli import options
 from wordkit.cli.report import (
     ProgressMonitor,
-    graceful_stop,
-    interruption,
     message,
     print_results,
     report_tally,
+    resumable,
 )
-from wordkit.errors import Interrupted
 
 
 @options.command(
@@ -105,18 +103,13 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
     tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
     run = Run(given, explicit, tally)
     monitor = ProgressMonitor("sparse-code", log=given["log"], append=bool(given["resume"]), tell=True)
-    try:
-        with graceful_stop(monitor):
-            run.read(corpus, monitor, message)
-            report_tally(tally)
-            if given["checkpoint"]:
-                monitor.on_epoch = lambda: run.save(given["checkpoint"])
-            monitor.epochs = run.coder.n_epochs
-            run.fit(monitor)
-    except Interrupted as error:
-        raise interruption(error, given["checkpoint"], run.save if run.begun else None) from None
-    finally:
-        monitor.close()
+    with resumable(monitor, given["checkpoint"], lambda: run.save if run.begun else None):
+        run.read(corpus, monitor, message)
+        report_tally(tally)
+        if given["checkpoint"]:
+            monitor.on_epoch = lambda: run.save(given["checkpoint"])
+        monitor.epochs = run.coder.n_epochs
+        run.fit(monitor)
     run.write(output, given["dictionary_out"], given["forest_out"])
     result, signature = run.result(), run.signature()
     if not result.covered:

@@ -7,8 +7,13 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.evaluate.running import read_each, read_vectors_of, with_comparisons
-from wordkit.cli.report import message, print_results, refuse_unknown, report_tally
+from wordkit.cli.evaluate.running import (
+    print_evaluation,
+    read_each,
+    read_vectors_of,
+    with_comparisons,
+)
+from wordkit.cli.report import message, refuse_unknown, report_tally
 from wordkit.evaluation.result import Result
 
 
@@ -44,7 +49,6 @@ def command(
     from wordkit.evaluation.sentences import average, logistic_regression, sentences_result, tune
     from wordkit.formats.labelled import Documents, LabelledReader
     from wordkit.formats.opening import Input
-    from wordkit.signature import signature
     from wordkit.tally import Tally
 
     options.one_standard_input(vec, train, dev, against, *test)
@@ -89,13 +93,5 @@ def command(
         "unknown": unknown, "ignore-case": ignore_case, "restrict-vocab": restrict_vocab,
         "seed": seed if intervals or against else None,
     }  # fmt: skip
-    run = signature("evaluate-sentences", parameters, [vector_records[0], *set_records, *vector_records[1:]])
-    print_results(
-        "evaluate sentences",
-        run,
-        time.monotonic() - started,
-        results,
-        as_json=as_json,
-        details=details,
-        summary=summary,
-    )
+    records = [vector_records[0], *set_records, *vector_records[1:]]
+    print_evaluation("sentences", parameters, records, started, results, as_json, details, summary)
