@@ -20,10 +20,10 @@ import scipy.sparse
 
 from wordkit import __version__
 from wordkit.checks import array_of, require
-from wordkit.errors import WordkitError
 from wordkit.formats.npz import (
     COUNTS_FIRST,
     Archive,
+    check_description,
     first_member,
     open_archive,
     pack_words,
@@ -137,18 +137,7 @@ def describe_counts(source: Input) -> dict[str, Any]:
 def _meta(name: str, archive: Archive) -> dict[str, Any]:
     text = array_of({"meta": archive["meta"]}, "meta", np.uint8, (None,)).tobytes()
     meta = json.loads(text.decode("utf-8", "surrogateescape"))
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise ValueError("foreign meta")
-    version = meta.get("format_version")
-    if not isinstance(version, int):
-        raise ValueError("version")
-    if version > FORMAT_VERSION:
-        raise WordkitError(
-            f"{name}: counts format {version} (written by wordkit {meta.get('wordkit_version')}) is newer than this wordkit "
-            f"{__version__}, which reads up to format {FORMAT_VERSION}"
-        )
-    json.dumps(meta, ensure_ascii=False).encode("utf-8", "surrogateescape")  # what could not be printed
-    return meta
+    return check_description(name, meta, "counts", FORMAT, FORMAT_VERSION)
 
 
 def _checked(arrays: Mapping[str, np.ndarray]) -> list[str]:

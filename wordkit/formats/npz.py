@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import json
 import math
 import os
 import struct
@@ -20,7 +21,8 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
-from wordkit.errors import DataError
+from wordkit import __version__
+from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input, open_output, opened, seekable
 
 COUNTS_FIRST = "data"  # the first array of a counts file, and of no other: it tells them apart
@@ -45,6 +47,30 @@ def pack_words(words: list[str]) -> np.ndarray:
 def unpack_words(packed: np.ndarray) -> list[str]:
     """Inverse of :func:`pack_words`."""
     return packed.tobytes().decode("utf-8").split("\n")[:-1]
+
+
+def check_description(name: str, description: Any, what: str, form: str, newest: int) -> dict[str, Any]:
+    """The JSON object of a file that says what it is, if it is of a form and version that can be read, and can be printed.
+
+    Args:
+        what: ``model`` or ``counts``. form: what its ``format`` must be. newest: the greatest ``format_version`` known.
+
+    Raises:
+        ValueError: another kind of object. WordkitError: a newer version.
+    """
+    if not isinstance(description, dict) or description.get("format") != form:
+        raise ValueError(f"no description of {what}")
+    version = description.get("format_version")
+    if not isinstance(version, int):
+        raise ValueError("version")
+    if version > newest:
+        raise WordkitError(
+            f"{name}: {what} format {version} (written by wordkit {description.get('wordkit_version')}) is newer than this "
+            f"wordkit {__version__}, which reads up to format {newest}"
+        )
+    # Names of files may hold bytes that are not UTF-8, as surrogates; other surrogates could not be printed.
+    json.dumps(description, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    return description
 
 
 def write_archive(path: str | os.PathLike[str], arrays: Iterable[tuple[str, np.ndarray]]) -> None:
