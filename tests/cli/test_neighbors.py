@@ -138,3 +138,21 @@ def test_distances_of_probabilities(inside, tmp_path, similarity):
     assert [line.split("\t")[1] for line in lines] == ["e", "b", "c"]
     scores = [float(line.split("\t")[2]) for line in lines]
     assert scores[0] == 0 > scores[1] > scores[2]
+
+
+def test_mapped_vectors_give_the_same_lists(wordkit, vectors, tmp_path):
+    """And rows with nan or inf are told, though no reader has looked at them."""
+    (tmp_path / "v.vec").write_bytes(TEXT + b"odd nan 1\nodder 1 inf\n")
+    wordkit("convert", vectors, "v.npz")
+    read, mapped = (wordkit("neighbors", "v.npz", "a", *more) for more in ((), ("--mmap",)))
+    assert read.returncode == mapped.returncode == 0
+    assert read.stdout == mapped.stdout and read.stdout.count(b"\n") == 4
+    for run in (read, mapped):
+        assert b"v.npz: row 6: the vector of 'odd' holds nan or inf (2 x row with nan or inf)" in run.stderr
+    assert b"|data:unread|" in mapped.stderr
+    run = wordkit("neighbors", vectors, "a", "--mmap")
+    assert run.returncode == 1 and run.stdout == b""
+    assert (
+        b"v.vec: cannot be mapped into memory, expected a plain file of `wordkit convert VEC FILE.npz`"
+        in run.stderr
+    )

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
     help="Format of VEC.",
 )
 @click.option("--max-rows", type=click.IntRange(1), metavar="N", help="Search the first N rows only.")
+@options.mmap_option
 @options.policy_options
 @options.threads_option
 @options.json_option
 def command(
     vec: str, words: tuple[str, ...], top: int, similarity: str, every: bool, output: str, format: str,
-    from_format: str | None, max_rows: int | None, skip_invalid: bool, strict: bool, threads: int, as_json: bool,
+    from_format: str | None, max_rows: int | None, mmap: bool, skip_invalid: bool, strict: bool, threads: int, as_json: bool,
 ) -> None:  # fmt: skip
     """List the nearest words of each WORD in vector file VEC; without WORD they are read from standard input,
     one a line.
@@ -67,8 +68,8 @@ def command(
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
     queries = None if every else words or read_word_list("-", tally)
-    with Input(vec, digest=True) as source:
-        names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally)
+    with Input(vec, digest=not mmap) as source:
+        names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally, mapped=mmap)
     monitor = ProgressMonitor("neighbors")
     found = neighbors_of_words(
         queries, names, vectors, top=top, similarity=similarity, threads=threads,

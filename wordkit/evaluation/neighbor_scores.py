@@ -32,7 +32,8 @@ class Scorer:
     """Scores of one similarity with the rows of ``vectors``, float32 (rows, dim).
 
     Attributes:
-        squares, norms: float64 (rows,); sums: the same, zero where the similarity is not for probabilities. finite: bool (rows,). dtype: of the first pass.
+        squares, norms: float64 (rows,). sums: the same, zero where the similarity is not for probabilities. finite: bool (rows,).
+        dtype: of the first pass.
 
     Raises:
         ValueError: an unknown similarity; negative values, and a similarity for probabilities.

@@ -246,6 +246,11 @@ def neighbors_of_words(
         index = NeighborIndex(vectors, similarity)
     except ValueError as error:
         raise WordkitError(f"{source}: {error}") from None
+    finite = index.scorer.finite
+    if not finite.all() and "row with nan or inf" not in tally.counts:  # vectors that were mapped, not read
+        row = int(np.argmin(finite))
+        fault = DataError(source, None, f"row {row + 1}: the vector of {words[row]!r} holds nan or inf")
+        tally.warn("row with nan or inf", fault, int(np.count_nonzero(~finite)))
     zero_vectors = int((index.scorer.squares == 0).sum())
     if zero_vectors and similarity == "cosine":
         word = words[int(np.argmin(index.scorer.squares))]
