@@ -86,12 +86,16 @@ def read_known_vectors(
                 count += int(np.count_nonzero(finite))
             if ignore_case:
                 names = [name.lower() for name in names]
+            asked = [i for i, name in enumerate(names) if name in wanted]
+            found = vectors[asked].astype(np.float64)
             some = []
-            for i in [i for i, name in enumerate(names) if name in wanted]:
-                if names[i] not in rows and np.isfinite(vectors[i]).all():
+            for place, (i, good) in enumerate(
+                zip(asked, np.isfinite(found).all(axis=1).tolist(), strict=True)
+            ):
+                if good and names[i] not in rows:
                     rows[names[i]] = len(rows)
-                    some.append(i)
-            kept.append(vectors[some].astype(np.float64))
+                    some.append(place)
+            kept.append(found if len(some) == len(found) else found[some])
         return KnownVectors(source.name, rows, np.concatenate(kept), total / max(count, 1), ignore_case)
 
 
