@@ -203,12 +203,12 @@ class Experiment:
         path = self.output / f"{name}.json"
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else self._keep(name, make())
 
-    def numbers(self, method: str) -> dict[str, float | None]:
-        """Row of the table to the method's number; None where it has none."""
+    def numbers(self, method: str, of_tokens: bool) -> dict[str, float | None]:
+        """Row of the table to the method's number; None where it has none. ``of_tokens``: which evaluations."""
         found: dict[str, float | None] = {}
+        clusters = method == "Brown clusters"
         for evaluation in EVALUATIONS:
-            clusters = method == "Brown clusters"
-            if clusters and not evaluation.of_tokens:
+            if evaluation.of_tokens != of_tokens or (clusters and not of_tokens):
                 continue
             words = "" if "--unlexicalized" in evaluation.options or not evaluation.of_tokens else ".words"
             result = self._kept(
@@ -276,10 +276,11 @@ def main(arguments: list[str] | None = None) -> None:
     )  # fmt: skip
     experiment.write_text(given.texts)
     experiment.make("Brown clusters")  # the HMM begins with them
-    numbers = {}
-    for method in given.methods:
-        if experiment.make(method):
-            numbers[method] = experiment.numbers(method)
+    made = [method for method in given.methods if experiment.make(method)]
+    numbers: dict[str, dict[str, float | None]] = {method: {} for method in made}
+    for of_tokens in (False, True):  # the slow ones last
+        for method in made:
+            numbers[method] |= experiment.numbers(method, of_tokens)
             with open_output(given.output / "table.md") as out:
                 out.write(table(numbers).encode())
     print(table(numbers), end="")

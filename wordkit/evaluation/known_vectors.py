@@ -88,11 +88,10 @@ def read_known_vectors(
                 names = [name.lower() for name in names]
             asked = [i for i, name in enumerate(names) if name in wanted]
             found = vectors[asked].astype(np.float64)
+            good = np.atleast_1d(np.isfinite(found).all(axis=1))
             some = []
-            for place, (i, good) in enumerate(
-                zip(asked, np.isfinite(found).all(axis=1).tolist(), strict=True)
-            ):
-                if good and names[i] not in rows:
+            for place, i in enumerate(asked):
+                if good[place] and names[i] not in rows:
                     rows[names[i]] = len(rows)
                     some.append(place)
             kept.append(found if len(some) == len(found) else found[some])

@@ -33,7 +33,9 @@ def command(
 ) -> None:
     """Draw the codes of words that `sparse-code` wrote, on a tree of their forest or as a heat map.
 
-    Red is below zero, blue above, white exactly zero. In the heat map dimensions go from the lowest mean to the highest.
+    Red is below zero, blue above, white near zero, grey exactly zero. Dimensions are numbered from 0, under the nodes of a tree
+    and along the heat map, where they go from the lowest mean to the highest; `wordkit neighbors VEC --dimension N` lists
+    their words.
     """
     import numpy as np
 
