@@ -170,6 +170,9 @@ def test_words_of_dimensions(inside, vectors, tmp_path):
     assert line == "1\tlow(-200.00)\tb(100.00)\n"
     found = json.loads(succeeds(inside("neighbors", "v.vec", "--dimension", "1", "--json")))
     assert found["results"][0]["words"][0] == {"word": "low", "value": -200.0}
+    (tmp_path / "zero.vec").write_bytes(b"1 2\na 0 1\n")
+    run = inside("neighbors", "zero.vec", "--dimension", "0")
+    assert succeeds(run) == "" and b"no word has a value in dimension 0" in run.stderr
     fails(
         inside("neighbors", "v.vec", "--dimension", "2"),
         "v.vec: there is no dimension 2, the vectors have 2, from 0",

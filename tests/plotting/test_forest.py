@@ -97,3 +97,19 @@ def test_dimensions_are_told():
         dimensions_of(np.array([1, 3])) == "dimensions 1, 3" and dimensions_of(np.array([4])) == "dimension 4"
     )
     assert dimensions_of(np.arange(0, 100, 2)).endswith(", 78, ...")
+
+
+def test_odd_rows_are_told_and_not_drawn(inside, codes, tmp_path):
+    """As any reader of vectors tells them: no warning of Python's, no figure of nan."""
+    pytest.importorskip("matplotlib")
+    lines = codes.read_text().replace("3 14", "5 14") + "odd" + " nan" * 14 + "\n" + "a" + " 1" * 14 + "\n"
+    codes.write_text(lines)
+    run = inside("plot", "forest", codes, "a", "-o", "f.png", "--heat-map")
+    succeeds(run)
+    assert b"the vector of 'odd' holds nan or inf" in run.stderr and b"duplicate word" in run.stderr
+    fails(
+        inside("plot", "forest", codes, "odd", "-o", "g.png", "--heat-map"),
+        "the vector of `odd` holds nan or inf",
+    )
+    assert not (tmp_path / "g.png").exists()
+    fails(inside("plot", "forest", codes, "a", "-o", "g.png", "--heat-map", "--strict"), "odd")

@@ -62,7 +62,7 @@ def command(
     import time
 
     from wordkit.cli.report import ProgressMonitor, message, report_tally
-    from wordkit.errors import WordkitError
+    from wordkit.errors import DataError, WordkitError
     from wordkit.evaluation.neighbors import neighbors_of_words
     from wordkit.formats.opening import Input, open_output
     from wordkit.formats.vectors import read_vectors
@@ -86,6 +86,9 @@ def command(
         parameters = {"top": top, "dimensions": ",".join(map(str, dimensions)), "max-rows": max_rows}
         run = signature("neighbors", parameters, [source.record()])
         lists = _of_dimensions(dimensions, names, vectors, top, source.name)
+        for number in [number for number, near in lists.items() if not near]:
+            fault = DataError(source.name, None, f"no word has a value in dimension {number}")
+            tally.warn("dimension without words", fault)
         with open_output(output) as out:
             for text in _dimension_texts(lists, run, started, as_json, format == "pairs"):
                 out.write(text.encode("utf-8", "surrogateescape"))
