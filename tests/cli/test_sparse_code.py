@@ -97,22 +97,108 @@ def test_u063_u079_stopped_and_resumed_gives_the_same_bytes(inside, counts, tmp_
 
 def test_u061_resume_that_contradicts(inside, counts, samples, tmp_path):
     succeeds(inside("sparse-code", counts, *QUICK, "-o", "a.vec", "--checkpoint", "c"))
+    (tmp_path / "f.txt").write_text("-1\n" * 26)
     for options, says in (
-        (("--dim", "13"), "c: --dim was 26, not 13"),
-        (("--weighting", "ppmi"), "c: --weighting was pmi, not ppmi"),
-        (("--seed", "9"), "c: --seed was 1, not 9"),
+        (("--dim", "13"), "c: --dim 13 contradicts the earlier training, which had --dim 26"),
+        (("--weighting", "ppmi"), "c: --weighting ppmi contradicts the earlier training"),
+        (("--seed", "9"), "c: --seed 9 contradicts"),
+        (("--no-shuffle",), "c: --no-shuffle contradicts the earlier training, which had no such option"),
+        (("--forest", "f.txt"), "f.txt: is not the forest of c"),
+        (("--epochs", "1"), "--epochs 1: the checkpoint has 2 epochs already"),
     ):
         fails(inside("sparse-code", counts, "-o", "m", "--resume", "c", *options), says)
     other = ("sparse-code", samples / "reviews.test.txt", "-o", "m", "--min-count", "5")
-    fails(inside(*other, "--resume", "c"), "--min-count was 10, not 5")
+    fails(
+        inside(*other, "--resume", "c"),
+        "--min-count 5 contradicts the earlier training, which had --min-count 10",
+    )
     fails(inside(*other[:-2], "--resume", "c"), "c: was trained on other data")
     fails(inside("sparse-code", counts, "-o", "m", "--resume", counts), "counts.npz: ")
     data = (tmp_path / "c").read_bytes()
     (tmp_path / "cut").write_bytes(data[: len(data) // 2])
     fails(inside("sparse-code", counts, "-o", "m", "--resume", "cut"), "cut: ")
-    succeeds(inside("sparse-code", counts, "-o", "m.vec", "--resume", "c", "--epochs", "3"))
+    run = inside(
+        "sparse-code", counts, "-o", "m.vec", "--resume", "c", "--epochs", "3", "--learning-rate", "0.03"
+    )
+    succeeds(run)
+    said = run.stderr.decode()
+    assert (
+        "going on after epoch 2 of 3" in said
+        and "--learning-rate means nothing to --algorithm online" in said
+    )
     succeeds(inside("sparse-code", counts, *QUICK, "--epochs", "3", "-o", "whole.vec"))
     assert (tmp_path / "m.vec").read_bytes() == (tmp_path / "whole.vec").read_bytes()
+
+
+def test_resumed_sgd_is_told_apart_from_a_whole_run(inside, counts, tmp_path):
+    sgd = ("sparse-code", counts, *QUICK, "--algorithm", "sgd", "--threads", "1")
+    succeeds(inside(*sgd, "-o", "a.vec", "--checkpoint", "c"))
+    run = inside("sparse-code", counts, "-o", "b.vec", "--resume", "c", "--epochs", "3", "--max-iter", "9")
+    succeeds(run)
+    said = run.stderr.decode()
+    assert "was to fall over 2 epochs: this is not what 3 epochs at once give" in said
+    assert "--max-iter means nothing to --algorithm sgd" in said  # the checkpoint's
+
+
+def test_a_forest_file_that_means_nothing_changes_nothing(inside, counts, tmp_path):
+    (tmp_path / "f.txt").write_text("-1\n0\n0\n")
+    for options in (("--regularizer", "l1"), ("--algorithm", "svd")):
+        run = inside("sparse-code", counts, *QUICK, *options, "--forest", "f.txt", "-o", "a.vec")
+        succeeds(run)
+        assert "--forest means nothing" in run.stderr.decode()
+        assert read_vectors(tmp_path / "a.vec")[1].shape[1] == 26
+
+
+def test_data_of_which_nothing_can_be_learned(inside, counts, tmp_path):
+    (tmp_path / "one.txt").write_text("ab " * 100)
+    (tmp_path / "two.txt").write_text("a b\n" * 30)
+    (tmp_path / "apart.txt").write_text("a\nb\n" * 30)
+    for algorithm in ("online", "sgd", "svd"):
+        one = ("--min-count", "1", "--algorithm", algorithm, "--regularizer", "l1", "--dim", "1", "-o", "v")
+        fails(inside("sparse-code", "one.txt", *one), "one.txt: every association is 0")
+        fails(inside("sparse-code", "apart.txt", *one), "apart.txt: no word stands near another")
+        succeeds(inside("sparse-code", "two.txt", *one, "--heldout", "0.999"))  # something is always left
+    ppmi = ("--weighting", "ppmi", "--shift", "1e30")
+    fails(inside("sparse-code", counts, *ppmi, *QUICK, "-o", "w"), "every association is 0")
+    fails(inside("sparse-code", counts, *QUICK, "-o", "w", "--heldout", "1"), "--heldout", code=2)
+    fails(
+        inside("sparse-code", counts, "--dim", "1300000", "-o", "w"),
+        "GiB, more than this machine has; use a smaller --dim",
+    )
+    assert not (tmp_path / "w").exists()
+
+
+def test_options_far_from_the_data(inside, counts, tmp_path):
+    command = ("sparse-code", counts, *QUICK, "--threads", "1", "-o", "v")
+    for options in (("--tol", "1e308"), ("--algorithm", "sgd", "--lam", "1e308"),
+                    ("--algorithm", "sgd", "--sgd-step", "printed", "--lam", "1e308")):  # fmt: skip
+        succeeds(inside(*command, *options))  # warnings of NumPy are errors here
+        assert np.isfinite(read_vectors(tmp_path / "v")[1]).all()
+    fails(inside(*command, "--algorithm", "sgd", "--tau", "1e308"), "a --tau below 1e+308")
+    for power in ("1e308", "30", "-1e20"):
+        fails(
+            inside(*command, "--algorithm", "svd", "--power", power),
+            "beyond float32: use a --power nearer to 0",
+        )
+
+
+def test_svd_gives_no_weight_to_what_is_rounding(inside, tmp_path):
+    (tmp_path / "t.txt").write_text(
+        "a b\nc d\n" * 30
+    )  # two singular values of four words come twice; the rest is none
+    command = ("sparse-code", "t.txt", "--min-count", "1", "--algorithm", "svd", "--dim", "3", "-o", "v")
+    for power in ("0.5", "-3"):
+        succeeds(inside(*command, "--power", power))
+        assert np.abs(read_vectors(tmp_path / "v")[1]).max() < 10
+
+
+def test_warnings_are_one_line_without_a_place_in_the_code(wordkit, counts):
+    for options, lines in (((), 2), (("-q",), 0)):
+        run = wordkit("sparse-code", counts, *QUICK, "--max-iter", "1", "-o", "v", *options)
+        succeeds(run)
+        said = run.stderr.decode().splitlines()
+        assert len(said) == lines and all(line.startswith("wordkit: ") for line in said)
+        assert not said or "did not reach the tolerance; raise max_iter or tol" in said[0]
 
 
 def test_svd_and_weightings(inside, counts, tmp_path):

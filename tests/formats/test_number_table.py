@@ -83,7 +83,7 @@ def test_skipped_rows_go_from_both_sides(tmp_path):
 
 def test_rows_and_targets_must_be_as_many(tmp_path):
     x, y = write(tmp_path, "1,2\n3,4\n", "x"), write(tmp_path, "1\n2\n3\n", "y")
-    with pytest.raises(DataError, match="3 targets for 2 rows of .*x, expected one a row"):
+    with pytest.raises(DataError, match=r"3 targets for 2 rows of .*x, expected one a row"):
         read_regression(x, y, Tally())
     two = write(tmp_path, "1,2\n3,4\n", "z")
     with pytest.raises(DataError, match=":1: 2 columns, 1 expected"):

@@ -1,4 +1,4 @@
-"""Matrices of regressions as users have them: forms told apart by content, damaged archives, numbers beyond what can be squared."""
+"""Matrices of regressions as users have them: forms told apart by content, damaged archives, numbers beyond squaring."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_other_archives_are_named_by_what_they_hold(tmp_path):
 def test_a_matrix_wider_than_memory_is_refused_before_the_work(tmp_path):
     wide = archive(data=[1.0], indices=[0], indptr=[0, 1, 1, 1], shape=np.array([3, 2**40]), format="csr")
     with pytest.raises(
-        DataError, match="3 rows and 1099511627776 columns take .* GiB, more than this machine"
+        DataError, match=r"3 rows and 1099511627776 columns take .* GiB, more than this machine"
     ):
         read_matrix(saved(tmp_path, wide), Tally())
 
@@ -102,7 +102,7 @@ def test_numbers_that_cannot_be_squared(tmp_path):
     x = saved(tmp_path, table.format("-2"))
     with pytest.raises(DataError, match=r"y:2: column 1: a number of size 1e\+120"):
         read_regression(x, saved(tmp_path, "1\n-1e120\n3\n", "y"), Tally())
-    with pytest.raises(DataError, match="y:1: .* expected one of 1e-100 at least in the column"):
+    with pytest.raises(DataError, match=r"y:1: .* expected one of 1e-100 at least in the column"):
         read_regression(x, saved(tmp_path, "1e-170\n0\n0\n", "y"), Tally())
     with pytest.raises(DataError, match=r"s:2: column 3: a number of size 1e\+130"):
         check_sizes(scipy.sparse.csr_array([[0, 0, 0], [0, 0, 1e130]]), "s", [1, 2])

@@ -41,7 +41,7 @@ from wordkit.errors import Interrupted
 @click.option("--batch-size", type=options.count, default=512, help="Words of a step of online.")
 @click.option("--tol", type=options.positive, default=1e-3, help="Relative duality gap of a finished code.")
 @click.option("--max-iter", type=options.count, default=200, help="Most iterations of a code.")
-@click.option("--heldout", type=options.share, default=0.01,
+@click.option("--heldout", type=options.part, default=0.01,
               help="Share of the words (sgd: of the cells) to measure with, not to learn atoms from.")  # fmt: skip
 @click.option("--power", type=options.finite, default=0.5, help="Of the singular values in the codes of svd.")
 @click.option("--learning-rate", type=options.positive, default=0.03, help="Of sgd.")
@@ -103,6 +103,7 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
     started = time.monotonic()
     tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
     run = Run(given, explicit, tally)
+    options.warn_meaningless(_MEANINGLESS, run.settings, explicit)
     monitor = ProgressMonitor("sparse-code", log=given["log"], append=bool(given["resume"]))
     try:
         with graceful_stop(monitor):
@@ -144,7 +145,7 @@ _MEANINGLESS = {
 
 
 def _check_meaning(given: dict[str, Any], explicit: set[str], output: str) -> None:
-    """Refuse what contradicts, and say which options have no effect."""
+    """Refuse what contradicts."""
     from wordkit.models.forests import forest_of_shape
 
     if output == "-" and given["as_json"]:
@@ -163,4 +164,3 @@ def _check_meaning(given: dict[str, Any], explicit: set[str], output: str) -> No
             forest_of_shape(given["tree_shape"], dim=given["dim"])
         except ValueError as error:
             raise click.UsageError(f"--dim, --tree-shape: {error}") from None
-    options.warn_meaningless(_MEANINGLESS, given, explicit)

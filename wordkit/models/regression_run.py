@@ -12,8 +12,8 @@ from wordkit.evaluation.result import Result
 from wordkit.formats.regression_data import check_sizes, read_groups, read_matrix, read_regression
 from wordkit.formats.regression_files import write_coefficients, write_path
 from wordkit.models.regression_model import RegressionModel
-from wordkit.models.regression_penalties import ZEROING
 from wordkit.models.regression_path import RegressionPath, TraceLassoCV, estimator_path
+from wordkit.models.regression_penalties import ZEROING
 from wordkit.models.trace_lasso import SUPPORT, RegressionEstimator, TraceLasso
 from wordkit.monitor import Monitor
 from wordkit.signature import signature

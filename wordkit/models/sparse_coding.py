@@ -26,6 +26,7 @@ import scipy.sparse.linalg
 from wordkit import rng
 from wordkit._kernels import forest_prox
 from wordkit.checks import array_of, require, value_of
+from wordkit.errors import WordkitError
 from wordkit.models.base import Estimator, as_rows, one_of, positive, whole
 from wordkit.models.dictionary import Dictionary
 from wordkit.models.entry_sampling import SAMPLINGS
@@ -40,6 +41,7 @@ REGULARIZERS = ("forest", "l1", "none")
 ALGORITHMS = ("online", "sgd", "svd")
 EPOCHS = {"online": 5, "sgd": 20, "svd": 1}
 _ROWS = 1024  # coded at once where there is no batch
+_NOTHING = 1e-8  # of the largest singular value: less is rounding (ARPACK squares them)
 
 Training = OnlineCoding | SgdCoding
 
@@ -189,13 +191,13 @@ class ForestCoder(Estimator):
             )  # fmt: skip
         return SgdCoding(
             rows, self.forest_.parents, lam=self._lam(), tau=float(self.tau),
-            learning_rate=float(self.learning_rate), epochs=self._epochs(), step=self.sgd_step, sampling=self.sampling,
+            learning_rate=float(self.learning_rate), epochs=self.total_epochs, step=self.sgd_step, sampling=self.sampling,
             zeros=float(self.zeros), nonnegative=bool(self.nonnegative), **shared,
         )  # fmt: skip
 
     def _go_on(self, monitor: Monitor) -> ForestCoder:
         training = self._training
-        while training.epoch < self._epochs():
+        while training.epoch < self.total_epochs:
             self.history_.append(training.run_epoch(monitor))
             monitor.epoch(self.history_[-1])  # which may save the state
         self.n_iter_ = training.epoch
@@ -212,9 +214,23 @@ class ForestCoder(Estimator):
         order = np.argsort(-values, kind="stable")
         U, values, Vt = U[:, order], values[order], Vt[order]
         signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(dim)])
+        values[values <= _NOTHING * values[0]] = (
+            0.0  # rounding, which a small power would make as large as the rest
+        )
         self.singular_values_ = values
         self.components_ = (Vt * signs[:, None]).astype(np.float32)
-        self.codes_ = (U * signs * values ** float(self.power)).astype(np.float32)
+        self.codes_ = self._scaled(U * signs, float(self.power))
+
+    def _scaled(self, vectors: np.ndarray, power: float) -> np.ndarray:
+        """Columns times powers of their singular values, as float32; those of no singular value become 0."""
+        used = self.singular_values_ > 0
+        with np.errstate(over="ignore"):
+            scale = np.power(self.singular_values_, power, where=used, out=np.zeros(len(used)))
+            scaled = (vectors * scale).astype(np.float32)
+        if not np.isfinite(scaled).all() or np.any(scale[used] < np.finfo(np.float32).tiny):
+            what = f"singular values to the power {power:g} are beyond float32"
+            raise WordkitError(f"{what}: use a --power nearer to 0")
+        return scaled
 
     # --- using -----------------------------------------------------------------------------------------------------
 
@@ -223,9 +239,7 @@ class ForestCoder(Estimator):
         self._check_fitted("components_")
         rows = as_rows(X, self.n_features_in_, type(self).__name__)
         if self.algorithm == "svd":
-            return (rows @ (self.components_.T * self.singular_values_ ** (float(self.power) - 1))).astype(
-                np.float32
-            )
+            return self._scaled(rows @ self.components_.T.astype(np.float64), float(self.power) - 1)
         atoms, solve = Dictionary(self.components_, int(self.threads)), self._solver()
         gram = atoms.gram()
         parts = [rows[lo : lo + _ROWS] for lo in range(0, rows.shape[0], _ROWS)]
@@ -318,7 +332,9 @@ class ForestCoder(Estimator):
             raise ValueError(f"the forest has {len(forest)} nodes, dim is {dim}")
         return forest
 
-    def _epochs(self) -> int:
+    @property
+    def total_epochs(self) -> int:
+        """Epochs of a whole training."""
         return EPOCHS[self.algorithm] if self.epochs is None else int(self.epochs)
 
     def _lam(self) -> float:
