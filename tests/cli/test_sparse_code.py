@@ -7,8 +7,10 @@ import os
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from tests.cli.conftest import fails, succeeds
+from wordkit.formats.counts import Counts, write_counts
 from wordkit.formats.forest import read_forest
 from wordkit.formats.model_file import read_header
 from wordkit.formats.vectors import read_vectors
@@ -19,7 +21,6 @@ QUICK = ("--dim", "26", "--epochs", "2", "--batch-size", "100")
 
 @pytest.fixture(scope="module")
 def counts(tmp_path_factory, samples):
-    from wordkit.formats.counts import write_counts
     from wordkit.models.cooccurrence import count_cooccurrences
 
     path = tmp_path_factory.mktemp("counts") / "counts.npz"
@@ -166,6 +167,13 @@ def test_data_of_which_nothing_can_be_learned(inside, counts, tmp_path):
         "GiB, more than this machine has; use a smaller --dim",
     )
     assert not (tmp_path / "w").exists()
+
+
+def test_words_that_no_vector_file_can_hold_are_told_before_the_work(inside, tmp_path):
+    for words in (["a", ""], ["a", "b\0"]):
+        matrix = scipy.sparse.csr_array(np.array([[1, 2], [2, 1]], np.int32))
+        write_counts(tmp_path / "c.npz", Counts(matrix, words, np.array([3, 3])))
+        fails(inside("sparse-code", "c.npz", *QUICK, "-o", "v"), f"c.npz: holds the word {words[1]!r}")
 
 
 def test_options_far_from_the_data(inside, counts, tmp_path):

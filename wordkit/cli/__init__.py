@@ -134,7 +134,7 @@ def run(arguments: list[str] | None = None) -> int:
         except KeyError as error:  # not called by a completion script
             say(f"error: completion needs the variable {error}")
             return 2
-    warnings.showwarning = _say_warning
+    warnings.showwarning = _say_warning  # type: ignore[assignment]
     try:
         arguments = list(sys.argv[1:] if arguments is None else arguments)
         with cli.make_context("wordkit", arguments, obj=flags) as context:

@@ -94,6 +94,11 @@ class Run:
                 if len(paths) > 1:
                     raise WordkitError(f"{source.name}: counts are taken from one file alone")
                 counts = read_counts(source)
+                for word in counts.words:
+                    if not word or "\0" in word:
+                        raise DataError(
+                            source.name, None, f"holds the word {word!r}, which no vector file can hold"
+                        )
                 self.inputs = [source.record()]
                 for name in sorted(self.explicit & set(COUNTING)):
                     tell(f"warning: --{name.replace('_', '-')} means nothing to counts that are made already")

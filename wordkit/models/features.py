@@ -15,7 +15,7 @@ import scipy.sparse
 from wordkit.checks import require, value_of
 from wordkit.errors import DataError, WordkitError, told_of
 from wordkit.formats.labelled import MULTI_LABEL, PREFIX, Documents, LabelledReader
-from wordkit.formats.opening import Input, names_of
+from wordkit.formats.opening import Input, names_of, opened
 from wordkit.formats.svmlight import SvmlightData, iter_svmlight, read_svmlight
 from wordkit.formats.text import TypeMap
 from wordkit.models.bag_of_words import BagOfWords
@@ -67,7 +67,9 @@ class TextFeatures:
         The vocabulary is learned from them first with ``fit``, and takes up their new words with ``extend`` (not where
         n-grams are in use).
         """
-        reader = LabelledReader(prefix=self.prefix, multi_label=self.multi_label)
+        reader = LabelledReader(
+            prefix=self.prefix, multi_label=self.multi_label, hint=" (--multi-label takes the first, or each)"
+        )
         parts: list[Documents] = []
         inputs = []
         for path in paths:
@@ -165,9 +167,9 @@ class SvmlightFeatures:
             rows, np.array([x for part in parts for x in part.labels]), inputs, [note] if fit else []
         )
 
-    def stream(self, path: str, tally: Tally) -> Iterator[scipy.sparse.csr_array]:
+    def stream(self, path: str | Input, tally: Tally) -> Iterator[scipy.sparse.csr_array]:
         """A row for each line of a file, empty for blank lines, comments and skipped ones; labels may be missing."""
-        with Input(path) as source:
+        with opened(path) as source:
             for piece in iter_svmlight(
                 source, zero_based=self.zero_based, n_features=self.n_features, labelled=False, tally=tally
             ):

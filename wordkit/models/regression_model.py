@@ -13,7 +13,7 @@ from wordkit.checks import require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.model_file import pack_words, read_model, unpack_words, write_model
 from wordkit.formats.opening import Input
-from wordkit.formats.regression_data import read_matrix
+from wordkit.formats.regression_data import is_svmlight, read_matrix
 from wordkit.models.features import SvmlightFeatures
 from wordkit.models.trace_lasso import RegressionEstimator, TraceLasso
 from wordkit.tally import Tally
@@ -73,31 +73,40 @@ class RegressionModel:
         """The prediction for each row of a file, in order; with logistic loss the class, and with ``scores`` its score behind
         a tab.
 
-        A row that was skipped gives an empty line. In svmlight files every line is a row, labels are ignored.
+        A row that was skipped gives an empty line. In svmlight files, which are for models trained on such, every line is a row,
+        labels are ignored.
 
         Raises:
-            DataError: other columns than the model's.
+            DataError: other columns than the model's; a prediction beyond float64.
         """
-        if self.format == "svmlight":
-            features = SvmlightFeatures(zero_based=self.zero_based, n_features=len(self.names))
-            for rows in features.stream(path, tally):
-                yield from self._texts(rows, scores) if rows.shape[0] else ()
-            return
-        data = read_matrix(path, tally)
+        with Input(path) as source:
+            if self.format == "svmlight" and is_svmlight(source):
+                features = SvmlightFeatures(zero_based=self.zero_based, n_features=len(self.names))
+                done = 0
+                for rows in features.stream(source, tally):
+                    yield from self._texts(rows, scores, source.name, done) if rows.shape[0] else ()
+                    done += rows.shape[0]
+                return
+            data = read_matrix(source, tally)
         if data.X.shape[1] != len(self.names):
-            raise DataError(path, None, f"{data.X.shape[1]} columns", f"the model's {len(self.names)}")
+            raise DataError(data.name, None, f"{data.X.shape[1]} columns", f"the model's {len(self.names)}")
         different = [i for i, (a, b) in enumerate(zip(data.names, self.names, strict=True)) if a != b]
         if self.format == data.format == "table" and different:
             what = f"column {different[0] + 1} is {data.names[different[0]]!r}"
             tally.warn(
-                "column name", DataError(path, 1, what, repr(self.names[different[0]])), len(different)
+                "column name", DataError(data.name, 1, what, repr(self.names[different[0]])), len(different)
             )
-        texts = dict(zip(data.rows.tolist(), self._texts(data.X, scores), strict=True))
+        texts = dict(zip(data.rows.tolist(), self._texts(data.X, scores, data.name, 0), strict=True))
         for row in range(data.total):
             yield texts.get(row, "")
 
-    def _texts(self, X: Any, scores: bool) -> list[str]:
-        values = self.estimator.scores(X)
+    def _texts(self, X: Any, scores: bool, name: str, before: int) -> list[str]:
+        """Lines for rows; ``name``: of their input, ``before``: rows of it that came earlier."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.estimator.scores(X)
+        if not np.isfinite(values).all():
+            row = before + int(np.argmin(np.isfinite(values))) + 1
+            raise DataError(name, None, f"row {row}: its prediction is beyond float64")
         if self.estimator.loss == "squared":
             return [f"{value:.10g}" for value in values]
         labels = [f"{label:g}" for label in self.estimator.classes_[(values > 0).astype(int)]]

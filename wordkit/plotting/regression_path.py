@@ -7,28 +7,36 @@ import os
 
 import numpy as np
 
+from wordkit.errors import WordkitError
 from wordkit.formats.regression_files import PathTable
 from wordkit.plotting.figure import new_figure, save_figure
 
+_LARGEST = 1e100
 _NAMED = 12  # curves with a name beside them: those that end farthest from 0
 
 
 def path_figure(table: PathTable, path: str | os.PathLike[str], *, title: str = "") -> None:
     """Draw the coefficients over lambda, falling to the right on a logarithmic scale."""
+    if np.abs(table.coefficients).max() > _LARGEST:
+        raise WordkitError(f"coefficients beyond {_LARGEST:g} cannot be drawn")
+    if not (table.lams > 0).any():
+        raise WordkitError("no lambda is above 0: there is nothing to draw")
     figure, (axes,) = new_figure(7, 4.5)
-    positive = table.lams > 0
+    positive = table.lams > 0  # the others have no place on a logarithmic scale
     lams, coefficients = table.lams[positive], table.coefficients[positive]
     axes.plot(lams, coefficients, linewidth=0.9)
     axes.axhline(0, color="grey", linewidth=0.6)
     axes.set_xscale("log")
-    axes.invert_xaxis()
-    axes.set(xlabel="lambda", ylabel="coefficient", title=title)
+    if len(np.unique(lams)) > 1:
+        axes.invert_xaxis()
+    axes.set(xlabel="lambda", ylabel="coefficient")
+    axes.set_title(title, parse_math=False)
     if len(lams):
         last = coefficients[np.argmin(lams)]
         for column in np.argsort(-np.abs(last), kind="stable")[:_NAMED]:
             if last[column] != 0:
                 axes.annotate(
                     table.names[column], (lams.min(), last[column]), xytext=(4, 0), textcoords="offset points",
-                    fontsize="x-small", va="center",
+                    fontsize="x-small", va="center", parse_math=False,
                 )  # fmt: skip
     save_figure(figure, path)
