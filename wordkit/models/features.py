@@ -67,9 +67,7 @@ class TextFeatures:
         The vocabulary is learned from them first with ``fit``, and takes up their new words with ``extend`` (not where
         n-grams are in use).
         """
-        reader = LabelledReader(
-            prefix=self.prefix, multi_label=self.multi_label, hint=" (--multi-label takes the first, or each)"
-        )
+        reader = LabelledReader(prefix=self.prefix, multi_label=self.multi_label)
         parts: list[Documents] = []
         inputs = []
         for path in paths:

@@ -48,7 +48,7 @@ def command(
     logistic_regression()
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
-    reader, parts, inputs = LabelledReader(), [], []
+    reader, parts, inputs = LabelledReader(hint=""), [], []
     for path in (train, dev, *test):
         with Input(path, digest=True) as source:
             parts.append(Documents.join(list(reader.labelled(source, tally))))
