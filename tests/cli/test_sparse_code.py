@@ -96,6 +96,19 @@ def test_u063_u079_stopped_and_resumed_gives_the_same_bytes(inside, counts, tmp_
     assert (tmp_path / "m.vec").read_bytes() == (tmp_path / "whole.vec").read_bytes()
 
 
+@pytest.mark.parametrize("options", [("--algorithm", "svd"), ("--checkpoint", "c"), ()], ids=" ".join)
+def test_stopped_where_there_is_nothing_to_keep(inside, counts, samples, tmp_path, options, monkeypatch):
+    """While counting, and in the decomposition, which has no steps to come back to."""
+    from wordkit.cli.report import ProgressMonitor
+
+    monkeypatch.setattr(ProgressMonitor, "stopping", True)
+    data = counts if "svd" in options else samples / "corpus.txt"
+    run = inside("sparse-code", data, *QUICK, *options, "-o", "m.vec")
+    said = run.stderr.decode()
+    assert run.returncode == 130 and "bug" not in said and "nothing was written" in said.splitlines()[-1]
+    assert "--checkpoint keeps" not in said and os.listdir(tmp_path) == []
+
+
 def test_u061_resume_that_contradicts(inside, counts, samples, tmp_path):
     succeeds(inside("sparse-code", counts, *QUICK, "-o", "a.vec", "--checkpoint", "c"))
     (tmp_path / "f.txt").write_text("-1\n" * 26)

@@ -113,6 +113,10 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
                 monitor.on_epoch = lambda: run.save(given["checkpoint"])
             run.fit(monitor)
     except Interrupted as error:
+        if (
+            not run.begun and not given["checkpoint"]
+        ):  # of counting, and of singular vectors, there is nothing to keep
+            raise Interrupted(f"{error}; nothing was written") from None
         raise interruption(error, given["checkpoint"], run.save if run.begun else None) from None
     finally:
         monitor.close()

@@ -177,7 +177,7 @@ class Run:
     @property
     def begun(self) -> bool:
         """Whether there is a state worth keeping."""
-        return hasattr(self.coder, "_training")
+        return hasattr(getattr(self, "coder", None), "_training")
 
     def fit(self, monitor: Monitor) -> None:
         """Train; the state can be saved whenever the monitor is called, and after an interruption."""

@@ -184,7 +184,7 @@ class ForestSgd:
         try:
             while self.draws < end:
                 if monitor.stopping:
-                    raise Interrupted(f"stopped in epoch {self.epoch + 1} of sgd")
+                    raise Interrupted(f"interrupted in epoch {self.epoch + 1}")
                 stop = min(self.draws + _CHUNK * _CALLS * self.threads, end)
                 chunks = [(lo, min(_CHUNK, stop - lo)) for lo in range(self.draws, stop, _CHUNK)]
                 for loss, fine in workers.map(self._run, chunks):

@@ -26,7 +26,7 @@ import scipy.sparse.linalg
 from wordkit import rng
 from wordkit._kernels import forest_prox
 from wordkit.checks import array_of, require, value_of
-from wordkit.errors import WordkitError
+from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator, as_rows, one_of, positive, whole
 from wordkit.models.dictionary import Dictionary
 from wordkit.models.entry_sampling import SAMPLINGS
@@ -148,7 +148,7 @@ class ForestCoder(Estimator):
         self.history_: list[dict[str, Any]] = []
         self.forest_ = self._forest()
         if self.algorithm == "svd":
-            self._decompose(rows)
+            self._decompose(rows, monitor or Monitor())
             return self
         self._training = self._trainer(rows)
         return self._go_on(monitor or Monitor())
@@ -204,13 +204,13 @@ class ForestCoder(Estimator):
         self.components_, self.codes_ = training.components, training.final_codes(monitor)
         return self
 
-    def _decompose(self, rows: scipy.sparse.csr_array) -> None:
+    def _decompose(self, rows: scipy.sparse.csr_array, monitor: Monitor) -> None:
         """Truncated singular value decomposition; the sign of a vector is such that its largest entry is above zero."""
         dim = int(self.dim)
         if dim >= min(rows.shape):
             raise ValueError(f"dim is {dim}: svd finds fewer than {min(rows.shape)} dimensions in these data")
         start = rng.stream(self.seed, rng.INITIAL).standard_normal(min(rows.shape))
-        U, values, Vt = scipy.sparse.linalg.svds(rows.astype(np.float64), k=dim, v0=start)
+        U, values, Vt = scipy.sparse.linalg.svds(_heeding(rows.astype(np.float64), monitor), k=dim, v0=start)
         order = np.argsort(-values, kind="stable")
         U, values, Vt = U[:, order], values[order], Vt[order]
         signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(dim)])
@@ -346,3 +346,21 @@ class ForestCoder(Estimator):
             sparse_codes, forest=self.forest_, lam=self._lam(), nonnegative=bool(self.nonnegative), tol=float(self.tol),
             max_iter=int(self.max_iter), threads=int(self.threads),
         )  # fmt: skip
+
+
+def _heeding(matrix: scipy.sparse.csr_array, monitor: Monitor) -> scipy.sparse.linalg.LinearOperator:
+    """The matrix as ARPACK multiplies with it, which raises Interrupted when the monitor asks to stop."""
+    turned = matrix.T
+
+    def product(factor: scipy.sparse.sparray) -> Callable[[np.ndarray], np.ndarray]:
+        def multiply(vectors: np.ndarray) -> np.ndarray:
+            if monitor.stopping:
+                raise Interrupted("interrupted in the decomposition")
+            return factor @ vectors
+
+        return multiply
+
+    return scipy.sparse.linalg.LinearOperator(
+        matrix.shape, matvec=product(matrix), rmatvec=product(turned), matmat=product(matrix),
+        rmatmat=product(turned), dtype=matrix.dtype,
+    )  # fmt: skip
