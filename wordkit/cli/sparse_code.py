@@ -86,6 +86,9 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
 
     CORPUS is text, one sentence or document a line, or a counts file of `cooccur`. A word's row of associations is coded as a
     combination of atoms: |x - D a|^2 + lam Omega(a). Method: Yogatama, Faruqui, Dyer and Smith, ICML 2015.
+
+    Printed: objective (a word) and the relative squared errors as of the last epoch, before all words are coded once more for the
+    finished atoms; density, the share of the codes that is not zero; covered, the words whose code is not all zero.
     """
     from wordkit.models.coding_training import Run
     from wordkit.tally import Tally
