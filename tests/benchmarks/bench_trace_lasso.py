@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
 
 from tests.benchmarks.experiment_trace_lasso import made_up
 from tests.benchmarks.measure import in_process, least_seconds, row
@@ -16,7 +17,7 @@ from wordkit.models import TraceLassoCV, trace_lasso_path
 from wordkit.models.trace_lasso_admm import SquaredLoss, admm
 from wordkit.models.trace_lasso_irls import fast_irls, irls
 from wordkit.models.trace_lasso_problem import Problem
-from wordkit.models.trace_norm import dual_norm
+from wordkit.models.trace_norm import dual_norm, smoothed
 
 _CVXPY = """
 import sys, json, time, numpy, cvxpy
@@ -110,6 +111,46 @@ def growth(n: int) -> None:
         )
 
 
+def linear_systems() -> None:
+    """The system of a step by a factorization of the smaller side (what the solvers do) and by conjugate gradients.
+
+    Gradients are on the same side and scaled by the same diagonal, which is their preconditioner; they stop at a relative
+    residual of 1e-10. Along the way of the thesis's IRLS, since the weights spread as coefficients vanish.
+    """
+    for n, p in ((256, 1024), (64, 2048)):
+        for share in SHARES:
+            problem = problem_of("blocks", n, p, share)
+            for steps in (5, 100):
+                w = irls(problem, tol=0, max_iter=steps, check=steps).w
+                mu = float(np.mean(np.linalg.svd(problem.P * w, compute_uv=False))) ** 2 * 0.9**steps
+                D = problem.lam * smoothed(problem.P, w, mu).weights
+                A = problem.X / np.sqrt(D)
+                products = 0
+
+                def product(v: np.ndarray, A: np.ndarray = A) -> np.ndarray:
+                    nonlocal products
+                    products += 1
+                    return A @ (A.T @ v) + v
+
+                system = LinearOperator((n, n), matvec=product)
+                ours = least_seconds(lambda problem=problem, D=D: problem.solve_weighted(D))
+                gradients = least_seconds(
+                    lambda problem=problem, system=system, A=A, D=D: (
+                        (A.T @ cg(system, problem.y, rtol=1e-10, maxiter=10 * len(A))[0]) / np.sqrt(D)
+                    )
+                )
+                name = f"system of step {steps + 1}, {n} x {p}, lambda {share:g}: factorization beside conjugate gradients"
+                row(
+                    f"{name} ({products // 3} products)",
+                    1e3 * ours,
+                    1e3 * gradients,
+                    "ms",
+                    lower_is_better=True,
+                )
+                step = least_seconds(lambda problem=problem, w=w, mu=mu: smoothed(problem.P, w, mu))
+                row(f"the rest of step {steps + 1}: weights of the norm", 1e3 * step, None, "ms")
+
+
 def folds() -> None:
     """Elapsed time of cross-validation on one thread and on two."""
     X, y, _ = made_up("blocks", 120, 128, 16, 1)
@@ -132,6 +173,7 @@ def main() -> None:
     against_cvxpy(arguments.peer_python, [(32, 64)] if quick else [(32, 64), (64, 128), (128, 256)])
     if not quick:
         solvers()
+        linear_systems()
     paths(*(64, 256, 30) if quick else (256, 1024, 100))
     growth(32 if quick else 64)
     folds()

@@ -1,4 +1,4 @@
-"""Matrices of regressions as users have them: forms told apart by content, damaged archives, numbers beyond squaring."""
+"""Matrices of regressions as users have them: forms told by content, damaged archives, numbers beyond what can be squared."""
 
 from __future__ import annotations
 

@@ -114,3 +114,11 @@ def test_forests_as_deep_as_they_are_large():
 def test_a_dimension_too_large_for_a_forest_is_told_as_such():
     with pytest.raises(ValueError, match="dim is 1300000000, expected 16777215 at most"):
         forest_of_shape("3x3", dim=1_300_000_000)
+
+
+@pytest.mark.parametrize("shape", ["3x3", "1", "2", "1x1x1", "2x1x3"])
+def test_a_forest_knows_its_shape(shape):
+    for trees in (1, 3):
+        assert forest_of_shape(shape, trees=trees).shape == shape
+    for parents in ([-1], [-1, -1], [-1, 0, -1], [-1, 0, 0, 1], [-1, 0, -1, 2, 2]):
+        assert Forest(parents).shape is None

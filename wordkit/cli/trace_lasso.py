@@ -43,8 +43,8 @@ _MEANINGLESS = {
     metavar="N",
     help="Solve at N lambdas, from the least that gives zero.",
 )
-@click.option("--path-ratio", type=options.between(1e-30, 1, max_open=True), default=0.01,
-              help="The last lambda of a path, as a share of the first.")  # fmt: skip
+@click.option("--path-ratio", type=options.between(1e-30, 1, max_open=True),
+              help="The last lambda of a path, as a share of the first: 0.01, less for penalties with squares.")  # fmt: skip
 @click.option("--cv", type=click.IntRange(2), metavar="K", help="Choose lambda by K-fold cross-validation.")
 @click.option("--cv-rule", type=click.Choice(["min", "1se"]), default="min",
               help="The lambda with the least error, or the greatest within a standard error of it.")  # fmt: skip

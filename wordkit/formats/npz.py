@@ -23,6 +23,7 @@ import numpy as np
 from wordkit.errors import DataError
 from wordkit.formats.opening import Input, open_output, opened, seekable
 
+COUNTS_FIRST = "data"  # the first array of a counts file, and of no other: it tells them apart
 ZIP = b"PK\x03\x04"  # how an archive begins
 COUNTS_FILE, COUNTS_FIRST = "a counts file", "data"  # and the name of its first array
 _NAME_AT = 30  # where an archive has the name of its first member

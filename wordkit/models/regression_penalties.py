@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wordkit.errors import WordkitError
+from wordkit.errors import MissingLibrary
 from wordkit.models.pairwise_elastic_net import pairwise_elastic_net, pairwise_matrix
 from wordkit.models.regression_design import Design
 from wordkit.models.trace_lasso_admm import SquaredLoss, admm
@@ -230,7 +230,7 @@ def _linear_model() -> Any:
     try:
         import sklearn.linear_model
     except ImportError:
-        raise WordkitError(
-            "the penalties lasso, ridge and elastic-net need the extra: pip install 'wordkit[regression]'"
+        raise MissingLibrary(
+            "the penalties lasso, ridge and elastic-net need", "scikit-learn", "regression"
         ) from None
     return sklearn.linear_model

@@ -127,6 +127,12 @@ class Run:
         model = self.estimator
         if self._zeroing and not np.any(model.coef_):
             yield f"all coefficients are zero: lambda {model.lam_:.6g} is at or above lam_max {model.lam_max_:.6g}"
+        if isinstance(model, TraceLassoCV) and model.lams_[-1] < model.lams_[0]:
+            least, greatest = float(model.lams_[-1]), float(model.lams_[0])
+            if model.lam_min_ == least:
+                yield f"warning: the lambda with the least error is the last one tried, {least:.6g}; lower --path-ratio"
+            elif model.lam_min_ == greatest and not self._zeroing:
+                yield f"warning: the lambda with the least error is the first one tried, {greatest:.6g}"
 
     def write(self, output: str, model_out: str | None) -> None:
         """Coefficients or the path, and the model."""
@@ -188,10 +194,10 @@ class Run:
             "threshold": SUPPORT,
         }
         if isinstance(model, TraceLassoCV):
-            best = int(np.argmin(model.cv_mean_))
+            chosen = int(np.flatnonzero(model.lams_ == model.lam_)[0])
             metrics |= {
-                "lam_min": model.lam_min_, "lam_1se": model.lam_1se_, "cv_error": float(model.cv_mean_[best]),
-                "cv_standard_error": float(model.cv_error_[best]),
+                "lam_min": model.lam_min_, "lam_1se": model.lam_1se_, "cv_error": float(model.cv_mean_[chosen]),
+                "cv_standard_error": float(model.cv_error_[chosen]),
             }  # fmt: skip
             details |= {
                 "lams": model.lams_.tolist(), "cv_mean": model.cv_mean_.tolist(), "cv_errors": model.cv_error_.tolist()

@@ -61,12 +61,15 @@ def tree_figure(
     *,
     tree: int = 0,
     title: str = "",
-) -> None:
+) -> str:
     """Draw one tree of the forest for each word, its nodes in the colour of their values.
 
     Args:
         codes: (words, M).
         tree: its number, from 0.
+
+    Returns:
+        As :func:`wordkit.plotting.figure.save_figure`.
     """
     nodes = tree_of(forest, tree)
     if len(nodes) > _MOST_NODES:
@@ -97,7 +100,7 @@ def tree_figure(
     figure.colorbar(dots, ax=all_axes, shrink=0.7)
     if title:
         figure.suptitle(title, parse_math=False)
-    save_figure(figure, path)
+    return save_figure(figure, path)
 
 
 def _dots(axes: Any, places: np.ndarray, values: np.ndarray, largest: float) -> Any:
@@ -109,8 +112,12 @@ def _dots(axes: Any, places: np.ndarray, values: np.ndarray, largest: float) -> 
 
 def heat_figure(
     words: Sequence[str], codes: np.ndarray, path: str | os.PathLike[str], *, title: str = ""
-) -> None:
-    """Draw the values of words (words, M) in colours, a word a row, dimensions from the lowest mean to the highest."""
+) -> str:
+    """Draw the values of words (words, M) in colours, a word a row, dimensions from the lowest mean to the highest.
+
+    Returns:
+        As :func:`wordkit.plotting.figure.save_figure`.
+    """
     height = 0.9 + 0.28 * len(words)
     if height > _LONGEST:
         raise WordkitError(f"{len(words)} rows are too high: draw {int(_LONGEST / 0.28) - 4} words at most")
@@ -129,7 +136,7 @@ def heat_figure(
         fontsize="xx-small",
         rotation=90,
     )
-    axes.set(xlabel="dimension")
+    axes.set_xlabel("dimension")
     axes.set_title(title, parse_math=False)
     figure.colorbar(image, ax=axes)
-    save_figure(figure, path)
+    return save_figure(figure, path)

@@ -15,8 +15,15 @@ _LARGEST = 1e100
 _NAMED = 12  # curves with a name beside them: those that end farthest from 0
 
 
-def path_figure(table: PathTable, path: str | os.PathLike[str], *, title: str = "") -> None:
-    """Draw the coefficients over lambda, falling to the right on a logarithmic scale."""
+def path_figure(table: PathTable, path: str | os.PathLike[str], *, title: str = "") -> str:
+    """Draw the coefficients over lambda, falling to the right on a logarithmic scale.
+
+    Returns:
+        As :func:`wordkit.plotting.figure.save_figure`.
+
+    Raises:
+        WordkitError: coefficients that are too large, no lambda above 0; as ``save_figure``.
+    """
     if np.abs(table.coefficients).max() > _LARGEST:
         raise WordkitError(f"coefficients beyond {_LARGEST:g} cannot be drawn")
     if not (table.lams > 0).any():
@@ -39,4 +46,4 @@ def path_figure(table: PathTable, path: str | os.PathLike[str], *, title: str = 
                     table.names[column], (lams.min(), last[column]), xytext=(4, 0), textcoords="offset points",
                     fontsize="x-small", va="center", parse_math=False,
                 )  # fmt: skip
-    save_figure(figure, path)
+    return save_figure(figure, path)

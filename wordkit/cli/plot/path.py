@@ -16,6 +16,7 @@ def command(path: str, output: str, title: str) -> None:
 
     PATH is its TSV. The curves that end farthest from zero bear their column's name.
     """
+    from wordkit.cli.plot import tell_missing_glyphs
     from wordkit.errors import told_of
     from wordkit.formats.opening import names_of
     from wordkit.formats.regression_files import read_path
@@ -27,4 +28,5 @@ def command(path: str, output: str, title: str) -> None:
     check_figure(output)
     table = read_path(path)
     with told_of(names_of([path])):
-        path_figure(table, output, title=title)
+        missing = path_figure(table, output, title=title)
+    tell_missing_glyphs(missing)
