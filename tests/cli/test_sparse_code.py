@@ -62,7 +62,8 @@ def test_signature_is_that_of_the_counts(inside, samples, tmp_path):
     header = read_header(tmp_path / "k")
     assert header["reading"]["window"] == 2 and header["reading"]["lowercase"] is True
     fails(
-        inside("sparse-code", "c.npz", "-o", "m", "--resume", "k", "--window", "5"), "--window was 2, not 5"
+        inside("sparse-code", "c.npz", "-o", "m", "--resume", "k", "--window", "5"),
+        "--window 5 contradicts the earlier training, which had --window 2",
     )
 
 
@@ -221,7 +222,6 @@ def test_u061_resume_that_contradicts(inside, counts, samples, tmp_path):
         (("--seed", "9"), "c: --seed 9 contradicts"),
         (("--no-shuffle",), "c: --no-shuffle contradicts the earlier training, which had no such option"),
         (("--forest", "f.txt"), "f.txt: is not the forest of c"),
-        (("--epochs", "1"), "--epochs 1: the checkpoint has 2 epochs already"),
     ):
         fails(inside("sparse-code", counts, "-o", "m", "--resume", "c", *options), says)
     other = ("sparse-code", samples / "reviews.test.txt", "-o", "m", "--min-count", "5")
@@ -308,21 +308,22 @@ def test_options_far_from_the_data(inside, counts, tmp_path):
 
 def test_svd_gives_no_weight_to_what_is_rounding(inside, tmp_path):
     (tmp_path / "t.txt").write_text(
-        "a b\nc d\n" * 30
-    )  # two singular values of four words come twice; the rest is none
+        "a b\na c\na d\n" * 30
+    )  # b, c and d stand alike: two singular values, and no more
     command = ("sparse-code", "t.txt", "--min-count", "1", "--algorithm", "svd", "--dim", "3", "-o", "v")
     for power in ("0.5", "-3"):
         succeeds(inside(*command, "--power", power))
-        assert np.abs(read_vectors(tmp_path / "v")[1]).max() < 10
+        codes = read_vectors(tmp_path / "v")[1]
+        assert np.abs(codes[:, :2]).max() > 0.01 and not codes[:, 2].any()
 
 
 def test_warnings_are_one_line_without_a_place_in_the_code(wordkit, counts):
-    for options, lines in (((), 2), (("-q",), 0)):
+    for options, lines in (((), 4), (("-q",), 0)):
         run = wordkit("sparse-code", counts, *QUICK, "--max-iter", "1", "-o", "v", *options)
         succeeds(run)
         said = run.stderr.decode().splitlines()
         assert len(said) == lines and all(line.startswith("wordkit: ") for line in said)
-        assert not said or "did not reach the tolerance; raise max_iter or tol" in said[0]
+        assert not said or "did not reach the tolerance; raise max_iter or tol" in "".join(said)
 
 
 def test_svd_and_weightings(inside, counts, tmp_path):

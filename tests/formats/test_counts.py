@@ -205,7 +205,7 @@ def test_what_is_wrong_is_told(tmp_path):
 def test_a_counts_file_is_told_where_another_is_wanted(tmp_path):
     write_counts(tmp_path / "c", GOOD)
     for read in (read_header, read_vectors):
-        with pytest.raises(DataError, match="c: is a counts file, expected a wordkit model file"):
+        with pytest.raises(DataError, match="c: is a counts file, expected "):
             read(tmp_path / "c")
 
 

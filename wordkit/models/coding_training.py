@@ -170,7 +170,8 @@ class Run:
 
     def _tell_of_resuming(self, tell: Callable[[str], None]) -> None:
         epochs = self.coder.n_epochs
-        tell(f"going on after epoch {len(self.coder.history_)} of {epochs}")
+        if (done := len(self.coder.history_)) <= epochs:  # else it is refused
+            tell(f"going on after epoch {done} of {epochs}")
         if self.coder.algorithm == "sgd" and epochs != self._epochs_before:
             tell(
                 f"warning: the learning rate of sgd was to fall over {self._epochs_before} epochs: "
