@@ -41,7 +41,6 @@ REGULARIZERS = ("forest", "l1", "none")
 ALGORITHMS = ("online", "sgd", "svd")
 EPOCHS = {"online": 5, "sgd": 20, "svd": 1}
 _ROWS = 1024  # coded at once where there is no batch
-_NOTHING = 1e-8  # of the largest singular value: less is rounding (ARPACK squares them)
 
 Training = OnlineCoding | SgdCoding
 
@@ -224,9 +223,6 @@ class ForestCoder(Estimator):
         self.history_, self.n_iter_ = [{"epoch": 1, "reconstruction_error": max(error, 0.0)}], 1
         U, values, Vt = U[:, order], values[order], Vt[order]
         signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(dim)])
-        values[values <= _NOTHING * values[0]] = (
-            0.0  # rounding, which a small power would make as large as the rest
-        )
         self.singular_values_ = values
         self.components_ = (Vt * signs[:, None]).astype(np.float32)
         self.codes_ = self._scaled(U * signs, float(self.power))
