@@ -310,10 +310,10 @@ def _interruption(
         checkpoint: where to; None where the user named no place.
         save: writes the state; None where there is none worth keeping yet.
     """
+    if save is None:
+        return Interrupted(f"{error}{', which is not kept' if checkpoint else ''}; nothing was written")
     if checkpoint is None:
         return Interrupted(f"{error}; nothing was written (--checkpoint keeps the work)")
-    if save is None:
-        return Interrupted(f"{error}, which is not kept; nothing was written")
     save(checkpoint)
     return Interrupted(
         f"{error}; state written to {checkpoint}: go on with the same command and --resume {checkpoint}"
