@@ -34,7 +34,8 @@ from wordkit.plotting.curves import CurvePoint, curves_figure
 from wordkit.plotting.singular_values import singular_values_figure
 
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
-TENSOR_C, VECTOR_C = (1e-3, 3e-3, 1e-2, 3e-2), (1e-4, 3e-4, 1e-3, 1e-2)
+TENSOR_C = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+VECTOR_C = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 1e-2)
 COLUMNS = ("part", "method", "share", "C", "seed", "epoch", "heldout", "dev", "parameters", "seconds")
 Method = tuple[str, dict[str, Any]]
 
@@ -138,6 +139,8 @@ def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]
             options = {"mapping": mapping, "rival": "cost", "average": True, **change}
             yield f"{mapping}, {name}", ("tmira", options), TENSOR_C
     yield "mira, as it is", ("mira", {"rival": "cost", "average": True}), VECTOR_C
+    yield "mira, no average", ("mira", {"rival": "cost"}), VECTOR_C
+    yield "mira, rival by the model", ("mira", {"average": True}), VECTOR_C
     yield "mira, standardized", ("mira", {"rival": "cost", "average": True, "standardize": True}), VECTOR_C
 
 
