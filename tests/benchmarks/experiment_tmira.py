@@ -203,7 +203,7 @@ def rows_of(
 
 
 def write_table(path: Path, table: list[dict[str, Any]], data: Data) -> None:
-    """Markdown: a row a method, a column a share, dev f-score with its standard deviation."""
+    """Markdown: a row a method, a column a share, dev f-score with its standard deviation; last the tensor chosen on held-out lists."""
     zeros = np.zeros(len(data.dev), int)
     first, oracle = (
         100 * (chosen_quality(data.dev.starts, data.dev.scores, data.dev_counts, chosen)[1] or 0)
@@ -221,6 +221,13 @@ def write_table(path: Path, table: list[dict[str, Any]], data: Data) -> None:
         cells = [f"{own[s]['dev']:.2f} +- {own[s]['deviation']:.2f}" if s in own else "" for s in shares]
         smallest = min(row["parameters"] for row in own.values())
         lines.append(f"| {method} | {smallest} | " + " | ".join(cells) + " |")
+    tensors = [row for row in table if "D=" in row["method"]]
+    if tensors:
+        chosen = [
+            max((row for row in tensors if row["share"] == s), key=lambda row: row["heldout"]) for s in shares
+        ]
+        cells = [f"{row['dev']:.2f} +- {row['deviation']:.2f} ({row['method']})" for row in chosen]
+        lines.append("| tmira, what the held-out lists choose | | " + " | ".join(cells) + " |")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
