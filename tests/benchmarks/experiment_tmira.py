@@ -204,7 +204,7 @@ def rows_of(
 
 
 def write_table(path: Path, table: list[dict[str, Any]], data: Data) -> None:
-    """Markdown: a row a method, a column a share, dev f-score with its standard deviation; last the tensor chosen on held-out lists."""
+    """Markdown: a row a method, a column a share, dev f-score and its deviation; last the tensor that held-out lists choose."""
     zeros = np.zeros(len(data.dev), int)
     first, oracle = (
         100 * (chosen_quality(data.dev.starts, data.dev.scores, data.dev_counts, chosen)[1] or 0)
