@@ -25,8 +25,8 @@ from wordkit import __version__
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input, open_output, opened, seekable
 
-COUNTS_FIRST = "data"  # the first array of a counts file, and of no other: it tells them apart
 ZIP = b"PK\x03\x04"  # how an archive begins
+COUNTS_FILE, COUNTS_FIRST = "a counts file", "data"  # and the name of its first array
 _NAME_AT = 30  # where a member's header has its name, and so an archive that of its first member
 _ZIP64_FIELD = 20  # bytes that zipfile adds to a header for sizes beyond 4 GiB
 _PADDING_FIELD = 0xD935  # known as such to other programs that align members
@@ -191,6 +191,7 @@ def open_archive(
             "is not ``what``, or is damaged, expected ``expected``".
     """
     with opened(path) as source:
+        first = first_member(source)
         try:
             if not source.peek(1):
                 raise DataError(source.name, None, "is empty")
@@ -203,7 +204,12 @@ def open_archive(
                 errno.EINVAL,
             ):  # EINVAL: a place before the start
                 raise
-            raise DataError(source.name, None, f"is not {what}, or is damaged", expected) from None
+            found = (
+                f"is {COUNTS_FILE}"
+                if first == COUNTS_FIRST and what != COUNTS_FILE
+                else f"is not {what}, or is damaged"
+            )
+            raise DataError(source.name, None, found, expected) from None
 
 
 def first_member(source: Input) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from wordkit.cli import options
+from wordkit.cli.report import message
 from wordkit.errors import DataError, WordkitError
 
 
@@ -22,7 +23,9 @@ from wordkit.errors import DataError, WordkitError
 )
 @click.option("--title", default="", show_default=False, help="A line above the figure.")
 @options.policy_options
+@click.pass_context
 def command(
+    context: click.Context,
     vec: str,
     words: tuple[str, ...],
     output: str,
@@ -52,6 +55,12 @@ def command(
     from wordkit.plotting.forest import heat_figure, tree_figure
     from wordkit.tally import Tally
 
+    explicit = options.given_by_user(context)
+    if forest and "tree_shape" in explicit:
+        raise click.UsageError("--forest does not go with --tree-shape")
+    if heat_map:
+        for name in sorted(explicit & {"forest", "tree_shape", "tree"}):
+            message(f"warning: --{name.replace('_', '-')} means nothing to --heat-map")
     options.not_standard_output(output, "a figure")
     options.one_standard_input(vec, forest)
     options.check_outputs(output, inputs=[vec, forest])
