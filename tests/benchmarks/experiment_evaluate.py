@@ -240,7 +240,8 @@ class Experiment:
 def table(numbers: dict[str, dict[str, float | None]]) -> str:
     """Markdown: a line a number, a column a method."""
     lines = ["|  | " + " | ".join(numbers) + " |", "|---" * (len(numbers) + 1) + "|"]
-    for name in dict.fromkeys(name for each in numbers.values() for name in each):
+    names = [*(name for evaluation in EVALUATIONS for name in evaluation.numbers), _SECONDS]
+    for name in [name for name in names if any(name in each for each in numbers.values())]:
         values = [each.get(name) for each in numbers.values()]
         cells = [
             "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
