@@ -16,6 +16,7 @@ from wordkit.errors import MissingLibrary
 from wordkit.models.pairwise_elastic_net import pairwise_elastic_net, pairwise_matrix
 from wordkit.models.regression_design import Design
 from wordkit.models.trace_lasso_admm import SquaredLoss, admm
+from wordkit.models.trace_lasso_face import Faces
 from wordkit.models.trace_lasso_irls import fast_irls, irls
 from wordkit.models.trace_lasso_logistic import LogisticLoss
 from wordkit.models.trace_lasso_problem import Problem, Solution
@@ -70,6 +71,7 @@ class Regression:
         self.n = design.n
         self._start: Solution | None = None  # at lambda _lam; the one before in _before
         self._lam = 0.0
+        self._faces = Faces()
         self._before: tuple[float, Array] | None = None
         self._bracket: tuple[float, float] | None = None
         if self.P is not None and not np.einsum("ij,ij->j", self.P, self.P).all():
@@ -160,7 +162,7 @@ class Regression:
         if settings.solver == "irls":
             dual = None if self._start is None else self._start.dual
             start = self._extrapolated(lam / self.n)
-            return fast_irls(problem, tol=settings.tol, w=start, dual=dual, stop=stop, **limit)
+            return fast_irls(problem, tol=settings.tol, w=start, dual=dual, faces=self._faces, stop=stop, **limit)
         if settings.solver == "admm":
             return admm(SquaredLoss(problem), tol=settings.tol, w=start, stop=stop, **limit)
         if settings.solver == "subgradient":

@@ -19,7 +19,8 @@ from functools import partial
 import numpy as np
 
 from wordkit.models.anderson import Anderson
-from wordkit.models.trace_lasso_face import solve_face
+from wordkit.models.trace_lasso_face import Faces, solve_face
+from wordkit.models.trace_lasso_newton import LARGEST, newton
 from wordkit.models.trace_lasso_problem import Gap, Problem, Solution
 from wordkit.models.trace_norm import (
     Array,
@@ -79,16 +80,17 @@ def irls(
 
 def fast_irls(
     problem: Problem, *, tol: float = 1e-6, max_iter: int = 300, w: Array | None = None, dual: Array | None = None,
-    trace: bool = False, stop: Callable[[], None] | None = None,
+    faces: Faces | None = None, trace: bool = False, stop: Callable[[], None] | None = None,
 ) -> Solution:  # fmt: skip
     """Minimize to a gap of ``tol`` times the objective at 0.
 
     Args:
         w, dual: of the solution of a similar problem, where to start.
+        faces: what is kept between problems that differ in lambda only.
         trace: keep (seconds, objective, gap) of every step.
         stop: called every step; may raise.
     """
-    run = _CentralPath(problem, tol * problem.zero_loss, stop)
+    run = _CentralPath(problem, tol * problem.zero_loss, stop, faces=faces)
     if w is not None and run.finish_on_support(w, np.zeros_like(w) if dual is None else dual):
         return run.best._replace(iterations=run.steps, trace=run.record if trace else [])
     run.follow(w, max_iter)
@@ -99,6 +101,10 @@ def _on_support(
     problem: Problem, w: Array, *, target: float, stop: Callable[[], None] | None, depth: int
 ) -> Solution:
     """The solution of a small problem that came up on the way; its steps cost next to nothing beside those of the whole."""
+    if len(w) <= LARGEST:
+        found = newton(problem, w, target=target)
+        if found is not None:
+            return found
     run = _CentralPath(problem, target, stop, depth)
     run.follow(w if np.all(w != 0) else None, 100)
     return run.best._replace(iterations=0)
@@ -108,8 +114,10 @@ class _CentralPath:
     """State of a run: the best solution so far, and the last point where mu fell."""
 
     def __init__(
-        self, problem: Problem, target: float, stop: Callable[[], None] | None, depth: int = 0
-    ) -> None:
+        self, problem: Problem, target: float, stop: Callable[[], None] | None, depth: int = 0,
+        faces: Faces | None = None,
+    ) -> None:  # fmt: skip
+        self.faces = Faces() if faces is None else faces
         self.problem, self.target, self.stop, self.depth = problem, target, stop, depth
         self.started = time.perf_counter()
         zero = np.zeros(problem.X.shape[1])
@@ -219,7 +227,7 @@ class _CentralPath:
             return False
         within = self.target if self.depth else 0.1 * self.target
         solve = partial(_on_support, target=within, stop=self.stop, depth=self.depth + 1)
-        found = solve_face(self.problem, support, w, v, target=self.target, solve=solve)
+        found = solve_face(self.problem, support, w, v, target=self.target, solve=solve, faces=self.faces)
         if found is None:
             return False
         self.steps += found.iterations - 1
