@@ -22,6 +22,10 @@ class Anderson:
         self._residuals: list[np.ndarray] = []
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
+    def resume(self) -> None:
+        """Begin at another point of a map that is much the same: differences are kept, the last point is not."""
+        self._last = None
+
     def step(self, x: np.ndarray, image: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The next point after ``x`` with image g(x); ``weights`` (n,) multiply the residuals that are made small."""
         residual = image - x

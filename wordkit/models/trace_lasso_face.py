@@ -52,9 +52,10 @@ class _Split:
 
 
 class Faces:
-    """What is kept of the last face between problems with the same P."""
+    """What is kept between problems that differ in lambda only: the last face, and the last differences of the map of IRLS."""
 
     def __init__(self) -> None:
+        self.anderson = Anderson()
         self._last: tuple[Array, _Split | None] | None = None
 
     def split(self, problem: Problem, support: Array) -> _Split | None:

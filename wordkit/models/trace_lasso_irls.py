@@ -93,7 +93,9 @@ def fast_irls(
     run = _CentralPath(problem, tol * problem.zero_loss, stop, faces=faces)
     if w is not None and run.finish_on_support(w, np.zeros_like(w) if dual is None else dual):
         return run.best._replace(iterations=run.steps, trace=run.record if trace else [])
-    run.follow(w, max_iter)
+    if run.best.dual is not None:  # a face was near
+        w, dual = run.best.w, run.best.dual
+    run.follow(w, max_iter, dual)
     return run.best._replace(iterations=run.steps, trace=run.record if trace else [])
 
 
@@ -124,7 +126,7 @@ class _CentralPath:
         self.best = Solution(zero, np.inf, np.inf, np.inf, 0, False)
         self.record: list[tuple[float, float, float]] = []
         self.steps = 0
-        self.anderson = Anderson()
+        self.anderson = self.faces.anderson
         self.top = np.ones(len(zero))  # near the right singular vector of the last certificate
         self.corner: tuple[float, Array] | None = None  # sqrt(mu) and w where mu fell last
         self.shrunk: Array | None = None  # which coefficients shrank before that
@@ -134,10 +136,10 @@ class _CentralPath:
         support = w != 0
         return 0 < support.sum() < len(self.problem.P) and self._try_face(support, w, dual)
 
-    def follow(self, w: Array | None, max_iter: int) -> None:
+    def follow(self, w: Array | None, max_iter: int, dual: Array | None = None) -> None:
         """Steps at falling mu until the gap is reached, or max_iter steps are done."""
         problem = self.problem
-        w, mu = self._beginning(w)
+        w, mu = self._beginning(w, dual)
         waiting = 0
         for step in range(1, max_iter + 1):
             if self.stop is not None:
@@ -178,17 +180,26 @@ class _CentralPath:
             return Gap(least.primal, np.inf, np.inf)
         return problem.gap_of(view.w, residual, operator_norm(M), omega)
 
-    def _beginning(self, w: Array | None) -> tuple[Array, float]:
+    def _beginning(self, w: Array | None, dual: Array | None) -> tuple[Array, float]:
         """Where to start, and mu: of the size of the singular values, or for a start that is near of what the target will
-        need."""
+        need. Near are a start from which nothing is about to vanish, and one on a face with the directions outside: the central
+        path comes to it along them."""
         problem = self.problem
-        near = w is not None and self._is_near(w)
+        along = w is not None and dual is not None and bool(np.any(w)) and bool(np.all((w != 0) | (dual != 0)))
+        near = along or (w is not None and self._is_near(w))
+        if near and not self.depth:
+            self.anderson.resume()
+        else:
+            self.anderson.forget()
         if w is None or not np.any(w):
             w = first_guess(problem)
         singular = singular_values(problem.P, w)
         root = float(np.mean(singular))
         if near:
             root = min(root, _NEAR * self.target / (problem.lam * len(singular)))
+        if along:
+            assert dual is not None
+            w = np.where(w == 0, root * dual, w)
         return w, max(root**2, _LEAST * float(singular[-1]) ** 2, np.finfo(float).tiny)
 
     def _is_near(self, w: Array) -> bool:
