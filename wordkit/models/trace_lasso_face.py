@@ -26,7 +26,8 @@ from wordkit.models.trace_norm import (
 )
 
 _ROUNDS = 12  # of adding coefficients that cannot vanish
-_STEPS = 25  # of the map for v
+_STEPS = 40  # of the map for v
+_CLOSE = 10  # times the target: a gap that is worth more patience
 _NOTHING = 1e-10  # squared length, relative, of a column that lies in the span of others
 _ENTERING = 0.3  # share of the longest column of P Diag(v) that makes another enter with it
 _SMALL = 0.01  # share of the mean coefficient with which one enters whose size is not known
@@ -155,6 +156,14 @@ def solve_face(
     return None if best is None else best._replace(iterations=iterations)
 
 
+def _entering(split: _Split, u: Array, view: Smoothed) -> Array | None:
+    """The columns that v grows along, where they show that the dual norm of u is above 1 (then there is a way down along v)."""
+    lengths = np.abs(view.w) * np.sqrt(split.squares)
+    entering = lengths >= _ENTERING * lengths.max()
+    v = view.w[entering]
+    return entering if u[entering] @ v > singular_values(split.rest[:, entering], v).sum() else None
+
+
 def _entrants(support: Array) -> int:
     return max(1, int(support.sum()) // 4)
 
@@ -182,12 +191,12 @@ def _outside(
             best, best_v = found, v
         if best.gap <= target or outside <= on_support:
             break
-        penalty = float(view.singular.sum())
-        if step and float(u @ v) > penalty > 0:  # the dual norm of u is above 1: v is a way down
-            lengths = np.abs(v) * np.sqrt(split.squares)
-            return _Outside(best, v, lengths >= _ENTERING * lengths.max(), step + 1)
+        if (entering := _entering(split, u, view)) is not None:
+            if 2 * (support.sum() + entering.sum()) > len(problem.P):
+                break
+            return _Outside(best, v, entering, step + 1)
         if step % 4 == 3:
-            if best.gap > 0.5 * before:
+            if best.gap > (0.5 if best.gap > _CLOSE * target else 0.9) * before:
                 break
             before = best.gap
         v = anderson.step(v, u / view.weights, np.sqrt(view.weights))
