@@ -170,11 +170,11 @@ class Regression:
         return irls(problem, tol=settings.tol, w=start, stop=stop, **limit)
 
     def _extrapolated(self, lam: float) -> Array | None:
-        """Where the solution at lam will be about: on the line, in log lam, through the last two if no coefficient is zero."""
+        """Where the solution at lam will be about: on the line, in log lam, through the last two if the last has no zero."""
         if self._start is None or self._before is None:
             return None if self._start is None else self._start.w
         (first, w_first), (second, w_second) = self._before, (self._lam, self._start.w)
-        if not 0 < lam < second < first or not (np.all(w_first) and np.all(w_second)):
+        if not 0 < lam < second < first or not np.all(w_second):
             return w_second
         return w_second + (w_second - w_first) * (np.log(lam / second) / np.log(second / first))
 

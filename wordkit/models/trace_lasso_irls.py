@@ -27,6 +27,7 @@ from wordkit.models.trace_norm import (
     Smoothed,
     norm_from_below,
     operator_norm,
+    penalty_from_gram,
     singular_values,
     smoothed,
 )
@@ -35,6 +36,8 @@ _FALL = 0.1  # mu is multiplied by this
 _CENTRED = 3.0  # times the bias of the smoothing: the gap at which mu falls
 _NEAR = 10.0  # times the target: the bias that a warm start begins with
 _PATIENCE = 40  # steps at one mu before it is raised again
+_LEAVING = 12  # lengths tried of the way from a face
+_WIDER = 2.0  # from one to the next
 _DEEPEST = 2  # faces of faces
 _LEAST = 1e-15  # mu, relative to the square of the greatest singular value: below is rounding
 
@@ -193,14 +196,29 @@ class _CentralPath:
             self.anderson.forget()
         if w is None or not np.any(w):
             w = first_guess(problem)
-        singular = singular_values(problem.P, w)
-        root = float(np.mean(singular))
+        k, square = len(problem.P), float(problem.squares @ w**2)
+        root = math.sqrt(square / k)
         if near:
-            root = min(root, _NEAR * self.target / (problem.lam * len(singular)))
+            root = min(root, _NEAR * self.target / (problem.lam * k))
         if along:
             assert dual is not None
-            w = np.where(w == 0, root * dual, w)
-        return w, max(root**2, _LEAST * float(singular[-1]) ** 2, np.finfo(float).tiny)
+            w = self._leaving(w, np.where(w == 0, dual, 0.0), root)
+        return w, max(root**2, _LEAST * square, np.finfo(float).tiny)
+
+    def _leaving(self, w: Array, outside: Array, size: float) -> Array:
+        """w plus as much of the directions outside as makes the objective fall, and at least ``size``: where the face has been left,
+        single steps find that amount slowly."""
+        problem = self.problem
+        before = math.inf
+        following = w + size * outside
+        for _ in range(_LEAVING):
+            objective = problem.objective(following, penalty_from_gram(problem.P, following))
+            if objective >= before:
+                break
+            before, w = objective, following
+            following = following + (_WIDER - 1) * size * outside
+            size *= _WIDER
+        return w
 
     def _is_near(self, w: Array) -> bool:
         """Whether nothing of a start is about to vanish, or so much is there that it does not matter."""

@@ -32,6 +32,13 @@ def singular_values(P: Array, w: Array) -> Array:
     return np.linalg.svd(P * w, compute_uv=False)[::-1]
 
 
+def penalty_from_gram(P: Array, w: Array) -> float:
+    """The penalty to half the digits, in a third of the time."""
+    A = P * w
+    values = np.linalg.eigvalsh(A @ A.T if A.shape[0] <= A.shape[1] else A.T @ A)
+    return float(np.sqrt(np.maximum(values, 0.0)).sum())
+
+
 def trace_norm_penalty(P: Array, w: Array) -> float:
     """||P Diag(w)||_*, the sum of the singular values; P is (k, p), w (p,)."""
     P, w = np.asarray(P, dtype=np.float64), np.asarray(w, dtype=np.float64)
