@@ -38,6 +38,7 @@ _NEAR = 10.0  # times the target: the bias that a warm start begins with
 _PATIENCE = 40  # steps at one mu before it is raised again
 _LEAVING = 12  # lengths tried of the way from a face
 _WIDER = 2.0  # from one to the next
+_STAYING = 30.0  # times sqrt(mu): the length of a column of P Diag(w) that is more than smoothing
 _DEEPEST = 2  # faces of faces
 _LEAST = 1e-15  # mu, relative to the square of the greatest singular value: below is rounding
 
@@ -135,8 +136,8 @@ class _CentralPath:
         self.shrunk: Array | None = None  # which coefficients shrank before that
 
     def finish_on_support(self, w: Array, dual: Array) -> bool:
-        """Try the support of a similar problem's solution."""
-        support = w != 0
+        """Try the support of a similar problem's solution: what is not zero, nor of the size of the smoothing."""
+        support = (w != 0) & ((dual == 0) | (np.abs(dual) * np.sqrt(self.problem.squares) > _STAYING))
         return 0 < support.sum() < len(self.problem.P) and self._try_face(support, w, dual)
 
     def follow(self, w: Array | None, max_iter: int, dual: Array | None = None) -> None:
@@ -153,7 +154,7 @@ class _CentralPath:
             bias = problem.lam * root * float(np.minimum(1.0, root / view.roots).sum())
             enough = np.inf if step == max_iter else max(_CENTRED * bias, self.target)
             found = self._gap(view, omega, enough)
-            self._consider(w, found, None)
+            self._consider(w, found, w / root)
             if self.best.converged:
                 return
             if (waiting := waiting + 1) > _PATIENCE:
@@ -188,8 +189,9 @@ class _CentralPath:
         need. Near are a start from which nothing is about to vanish, and one on a face with the directions outside: the central
         path comes to it along them."""
         problem = self.problem
-        along = w is not None and dual is not None and bool(np.any(w)) and bool(np.all((w != 0) | (dual != 0)))
-        near = along or (w is not None and self._is_near(w))
+        along = w is not None and dual is not None and not np.all(w) and bool(np.any(w) and np.all((w != 0) | (dual != 0)))
+        dense = w is not None and self._is_near(w)
+        near = along or dense
         if near and not self.depth:
             self.anderson.resume()
         else:
