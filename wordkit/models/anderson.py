@@ -41,6 +41,6 @@ class Anderson:
         trace = float(np.trace(normal))
         if not 0 < trace < np.inf:
             return image
-        normal[np.diag_indices_from(normal)] += 1e-10 * trace
+        normal.flat[:: len(normal) + 1] += 1e-10 * trace
         mixing = np.linalg.solve(normal, past @ (residual * weights))
         return image - mixing @ np.array(self._images)

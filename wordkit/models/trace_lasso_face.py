@@ -29,7 +29,7 @@ _ROUNDS = 12  # of adding coefficients that cannot vanish
 _STEPS = 40  # of the map for v
 _CLOSE = 10  # times the target: a gap that is worth more patience
 _NOTHING = 1e-10  # squared length, relative, of a column that lies in the span of others
-_ENTERING = 0.3  # share of the longest column of P Diag(v) that makes another enter with it
+_ENTERING = 0.3, 0.03  # shares of the longest column of P Diag(v) that make others enter with it
 _SMALL = 0.01  # share of the mean coefficient with which one enters whose size is not known
 
 # (problem on the support, start) -> its solution
@@ -159,9 +159,12 @@ def solve_face(
 def _entering(split: _Split, u: Array, view: Smoothed) -> Array | None:
     """The columns that v grows along, where they show that the dual norm of u is above 1 (then there is a way down along v)."""
     lengths = np.abs(view.w) * np.sqrt(split.squares)
-    entering = lengths >= _ENTERING * lengths.max()
-    v = view.w[entering]
-    return entering if u[entering] @ v > singular_values(split.rest[:, entering], v).sum() else None
+    for share in _ENTERING:
+        entering = lengths >= share * lengths.max()
+        v = view.w[entering]
+        if u[entering] @ v > singular_values(split.rest[:, entering], v).sum():
+            return entering
+    return None
 
 
 def _entrants(support: Array) -> int:

@@ -35,7 +35,8 @@ from wordkit.models.trace_norm import (
 _FALL = 0.1  # mu is multiplied by this
 _CENTRED = 3.0  # times the bias of the smoothing: the gap at which mu falls
 _NEAR = 10.0  # times the target: the bias that a warm start begins with
-_PATIENCE = 40  # steps at one mu before it is raised again
+_PATIENCE, _RAISE = 40, 1e4  # steps at one mu before it is raised again, and by how much
+_RISE = 1e-2  # of the objective, relative to that at 0, which a step may not bring
 _LEAVING = 12  # lengths tried of the way from a face
 _WIDER = 2.0  # from one to the next
 _STAYING = 30.0  # times sqrt(mu): the length of a column of P Diag(w) that is more than smoothing
@@ -144,7 +145,8 @@ class _CentralPath:
         """Steps at falling mu until the gap is reached, or max_iter steps are done."""
         problem = self.problem
         w, mu = self._beginning(w, dual)
-        waiting = 0
+        waiting, before = 0, math.inf  # value of the smoothed objective a step before
+        image: Array | None = None
         for step in range(1, max_iter + 1):
             if self.stop is not None:
                 self.stop()
@@ -157,8 +159,14 @@ class _CentralPath:
             self._consider(w, found, w / root)
             if self.best.converged:
                 return
+            value = found.primal + problem.lam * float(view.roots.sum() - omega)
+            if image is not None and value > before + _RISE * problem.zero_loss:  # extrapolated too far
+                w, image = image, None
+                self.anderson.forget()
+                continue
+            before = value
             if (waiting := waiting + 1) > _PATIENCE:
-                mu, waiting = 1e4 * mu, 0
+                mu, waiting, before = _RAISE * mu, 0, math.inf
                 self.anderson.forget()
             image = problem.solve_weighted(problem.lam * view.weights)
             following = self.anderson.step(w, image, np.sqrt(view.weights))
@@ -167,7 +175,7 @@ class _CentralPath:
                 lower = max(mu * self._fall(bias), floor)
                 if lower < mu:
                     following = self._turn(following, root, math.sqrt(lower), step > 3)
-                    mu, waiting = lower, 0
+                    mu, waiting, image, before = lower, 0, None, math.inf
                 if self.best.converged:
                     return
             w = following
@@ -192,7 +200,7 @@ class _CentralPath:
         along = w is not None and dual is not None and not np.all(w) and bool(np.any(w) and np.all((w != 0) | (dual != 0)))
         dense = w is not None and self._is_near(w)
         near = along or dense
-        if near and not self.depth:
+        if dense and not self.depth:
             self.anderson.resume()
         else:
             self.anderson.forget()

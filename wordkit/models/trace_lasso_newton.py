@@ -66,7 +66,7 @@ def _hessian(view: Smoothed) -> Array:
     twice = np.where(rows == columns, 2.0, 4.0) / (view.roots[rows] + view.roots[columns])
     pairs *= np.sqrt(twice)[:, None]
     hessian = -(pairs.T @ pairs)
-    hessian[np.diag_indices_from(hessian)] += view.weights
+    hessian.flat[:: len(hessian) + 1] += view.weights
     return hessian
 
 
