@@ -37,8 +37,8 @@ def command(
     MODEL comes from train-rpa; INPUT is text, one document a line (labels in it are ignored), or svmlight records where the
     model was trained on them. Labels are written as the training data had them, fields separated by tabs. Margins are not
     probabilities: above 0 speaks for a label. A document without any known word gets the most frequent label, with a
-    margin of 0. For a MODEL of trace-lasso, INPUT is a matrix with the columns that it was trained on, in the same form or in
-    another; each row gives a number, or with logistic loss a class.
+    margin of 0. For a MODEL of trace-lasso, INPUT is a matrix with the columns that it was trained on, in any form that
+    trace-lasso reads, svmlight where the model was trained on it; each row gives a number, or with logistic loss a class.
     """
     from wordkit.formats.model_file import read_header
     from wordkit.formats.opening import Input, open_output

@@ -27,6 +27,7 @@ from wordkit.formats.opening import Input, open_output, opened, seekable
 
 COUNTS_FIRST = "data"  # the first array of a counts file, and of no other: it tells them apart
 ZIP = b"PK\x03\x04"  # how an archive begins
+COUNTS_FILE, COUNTS_FIRST = "a counts file", "data"  # and the name of its first array
 _NAME_AT = 30  # where an archive has the name of its first member
 # What zipfile and NumPy raise where bytes have changed; RuntimeError is for members that seem to be encrypted.
 DAMAGE = (
@@ -158,6 +159,7 @@ def open_archive(
             "is not ``what``, or is damaged, expected ``expected``".
     """
     with opened(path) as source:
+        first = first_member(source)
         try:
             if not source.peek(1):
                 raise DataError(source.name, None, "is empty")
@@ -170,7 +172,12 @@ def open_archive(
                 errno.EINVAL,
             ):  # EINVAL: a place before the start
                 raise
-            raise DataError(source.name, None, f"is not {what}, or is damaged", expected) from None
+            found = (
+                f"is {COUNTS_FILE}"
+                if first == COUNTS_FIRST and what != COUNTS_FILE
+                else f"is not {what}, or is damaged"
+            )
+            raise DataError(source.name, None, found, expected) from None
 
 
 def first_member(source: Input) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from wordkit.errors import WordkitError
 from wordkit.evaluation.result import Result
-from wordkit.formats.opening import STDIN_NAME
+from wordkit.formats.opening import names_of
 from wordkit.formats.vectors import read_vectors, write_vectors
 from wordkit.models.cross_validation import stratified_folds
 from wordkit.models.features import Features, LabelledRows, SvmlightFeatures, TextFeatures
@@ -83,9 +83,8 @@ class Run:
         notes = self._read_earlier(paths) if self.earlier else self._read_fresh(paths)
         labels = np.unique(self.data.labels)
         if len(labels) < 2 and not self.earlier:
-            names = ", ".join(STDIN_NAME if path == "-" else path for path in paths)
             raise WordkitError(
-                f"{names}: all documents have the label `{labels[0]}`; a classifier needs two labels at least"
+                f"{names_of(paths)}: all documents have the label `{labels[0]}`; a classifier needs two labels at least"
             )
         empty = int(np.count_nonzero(np.diff(self.data.rows.indptr) == 0))
         summary = f"{len(self.data.labels)} documents, {len(labels)} labels"
