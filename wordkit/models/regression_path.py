@@ -13,7 +13,7 @@ from wordkit.models.base import one_of, positive, whole
 from wordkit.models.cross_validation import stratified_folds
 from wordkit.models.regression_design import checked_matrix
 from wordkit.models.regression_penalties import Regression
-from wordkit.models.trace_lasso import RegressionEstimator, TraceLasso, Selection, original, stopper
+from wordkit.models.trace_lasso import RegressionEstimator, Selection, TraceLasso, original, stopper
 from wordkit.monitor import Monitor
 from wordkit.parallel import map_blocks
 

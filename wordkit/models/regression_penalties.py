@@ -162,7 +162,9 @@ class Regression:
         if settings.solver == "irls":
             dual = None if self._start is None else self._start.dual
             start = self._extrapolated(lam / self.n)
-            return fast_irls(problem, tol=settings.tol, w=start, dual=dual, faces=self._faces, stop=stop, **limit)
+            return fast_irls(
+                problem, tol=settings.tol, w=start, dual=dual, faces=self._faces, stop=stop, **limit
+            )
         if settings.solver == "admm":
             return admm(SquaredLoss(problem), tol=settings.tol, w=start, stop=stop, **limit)
         if settings.solver == "subgradient":

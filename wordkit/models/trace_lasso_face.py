@@ -18,8 +18,8 @@ from wordkit.models.anderson import Anderson
 from wordkit.models.trace_lasso_problem import Gap, Problem, Solution, cut_rows
 from wordkit.models.trace_norm import (
     Array,
-    column_products,
     Smoothed,
+    column_products,
     operator_norm,
     singular_values,
     smoothed,
@@ -62,7 +62,12 @@ class Faces:
     def split(self, problem: Problem, support: Array) -> _Split | None:
         """None where the support spans everything."""
         last = self._last
-        if last is None or last[1] is None or last[1].P is not problem.P or not np.array_equal(last[0], support):
+        if (
+            last is None
+            or last[1] is None
+            or last[1].P is not problem.P
+            or not np.array_equal(last[0], support)
+        ):
             self._last = last = support.copy(), _split(problem, support)
         return last[1]
 
@@ -93,7 +98,14 @@ class _Outside(NamedTuple):
 
 
 def solve_face(
-    problem: Problem, support: Array, w: Array, v: Array, *, target: float, solve: Solve, faces: Faces | None = None
+    problem: Problem,
+    support: Array,
+    w: Array,
+    v: Array,
+    *,
+    target: float,
+    solve: Solve,
+    faces: Faces | None = None,
 ) -> Solution | None:
     """Try to finish with the coefficients outside ``support`` exactly zero; those that cannot be zero are added.
 
@@ -178,7 +190,14 @@ def _restricted(problem: Problem, split: _Split) -> Problem:
 
 
 def _outside(
-    problem: Problem, split: _Split, w: Array, u: Array, v: Array, residual: Array, on_support: float, target: float
+    problem: Problem,
+    split: _Split,
+    w: Array,
+    u: Array,
+    v: Array,
+    residual: Array,
+    on_support: float,
+    target: float,
 ) -> _Outside:
     """Look for M's columns outside the support, as long as that goes well; ``on_support`` is the norm of those on it."""
     support = split.support

@@ -18,7 +18,6 @@ from functools import partial
 
 import numpy as np
 
-from wordkit.models.anderson import Anderson
 from wordkit.models.trace_lasso_face import Faces, solve_face
 from wordkit.models.trace_lasso_newton import LARGEST, newton
 from wordkit.models.trace_lasso_problem import Gap, Problem, Solution
@@ -197,7 +196,12 @@ class _CentralPath:
         need. Near are a start from which nothing is about to vanish, and one on a face with the directions outside: the central
         path comes to it along them."""
         problem = self.problem
-        along = w is not None and dual is not None and not np.all(w) and bool(np.any(w) and np.all((w != 0) | (dual != 0)))
+        along = (
+            w is not None
+            and dual is not None
+            and not np.all(w)
+            and bool(np.any(w) and np.all((w != 0) | (dual != 0)))
+        )
         dense = w is not None and self._is_near(w)
         near = along or dense
         if dense and not self.depth:
@@ -216,8 +220,8 @@ class _CentralPath:
         return w, max(root**2, _LEAST * square, np.finfo(float).tiny)
 
     def _leaving(self, w: Array, outside: Array, size: float) -> Array:
-        """w plus as much of the directions outside as makes the objective fall, and at least ``size``: where the face has been left,
-        single steps find that amount slowly."""
+        """w plus as much of the directions outside as makes the objective fall, and at least ``size``: where the face has been
+        left, single steps find that amount slowly."""
         problem = self.problem
         before = math.inf
         following = w + size * outside

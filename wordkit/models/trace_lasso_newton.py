@@ -68,5 +68,3 @@ def _hessian(view: Smoothed) -> Array:
     hessian = -(pairs.T @ pairs)
     hessian.flat[:: len(hessian) + 1] += view.weights
     return hessian
-
-
