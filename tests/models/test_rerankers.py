@@ -12,7 +12,7 @@ from wordkit.formats.nbest import NbestLists, read_lists
 from wordkit.formats.nbest_counts import read_counts
 from wordkit.models import Mira, Perceptron, TensorMira
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, Packer, first_best, pack_lists
-from wordkit.models.rerankers import RERANKERS, Reranker
+from wordkit.models.rerankers import RERANKERS, reranker_from_state
 from wordkit.monitor import Monitor
 
 MODELS = {
@@ -69,7 +69,7 @@ def test_learns_the_sample(sample, name):
 def test_state_and_parameters_come_back(sample, name):
     lists, _ = sample
     model = MODELS[name](seed=3).fit(lists)
-    again = Reranker.from_state(*model.state())
+    again = reranker_from_state(*model.state())
     assert type(again) is type(model) and again.get_params() == model.get_params()
     assert again.decision_function(lists).tobytes() == model.decision_function(lists).tobytes()
     assert again.n_parameters_ == model.n_parameters_ and again.history_ == model.history_
@@ -98,7 +98,7 @@ def test_an_interrupted_fit_goes_on_to_the_same_bytes(sample, name):
     with pytest.raises(Interrupted, match="after 2 of 4"):
         part.fit_packed(*packed(part), monitor=StopAfter(2))
     state = part.training_state()
-    resumed = Reranker.from_state(*state)
+    resumed = reranker_from_state(*state)
     resumed.fit_packed(*packed(resumed), earlier=state)
     assert {key: value.tobytes() for key, value in resumed.training_state()[0].items()} == {
         key: value.tobytes() for key, value in whole.training_state()[0].items()
@@ -270,12 +270,12 @@ def test_damaged_states_are_refused(sample, name):
             broken.append(np.full_like(array, np.nan))
         for other in broken:
             with pytest.raises(ValueError, match=r"is |are "):
-                Reranker.from_state({**arrays, key: other}, values)
+                reranker_from_state({**arrays, key: other}, values)
         if key != "positions":  # without them, features stand one after the other
             with pytest.raises(ValueError, match="missing"):
-                Reranker.from_state({k: v for k, v in arrays.items() if k != key}, values)
+                reranker_from_state({k: v for k, v in arrays.items() if k != key}, values)
     for key in values:
         for wrong in (None, 50, [], {}, "x", [7]):
             with pytest.raises(ValueError):
-                Reranker.from_state(arrays, {**values, key: wrong})
+                reranker_from_state(arrays, {**values, key: wrong})
     assert set(RERANKERS) == {"tmira", "mira", "perceptron"}

@@ -14,8 +14,9 @@ from wordkit.formats.nbest import ListReader, NbestLists
 from wordkit.formats.nbest_counts import read_counts
 from wordkit.formats.opening import Input, open_output
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, pack_lists
+from wordkit.models.reranker import Reranker
 from wordkit.models.reranker_model import load_checkpoint, save_checkpoint, save_reranker
-from wordkit.models.rerankers import RERANKERS, Reranker
+from wordkit.models.rerankers import RERANKERS, reranker_from_state
 from wordkit.monitor import Monitor
 from wordkit.signature import signature
 from wordkit.tally import Tally
@@ -161,7 +162,7 @@ class Run:
         """The model of the best epoch, and by option that of the last one."""
         save_reranker(output, self.model, self._header())
         if last:
-            model = Reranker.from_state(*self.model.state())
+            model = reranker_from_state(*self.model.state())
             model.weights_, model.best_epoch_ = self.model.last_weights_, self.model.n_iter_
             save_reranker(last, model, self._header())
 
