@@ -96,7 +96,7 @@ FILES: dict[str, tuple[bytes | str, str, str]] = {
     "zero_index.nbest": ("0.5 qid:1 1:1\n0.4 qid:1 0:1\n", "n-best",
         "line 2: index 0, expected indices from 1, as in the training data"),
     "no_qid.nbest": ("0.5 qid:1 1:1\n0.4 2:1\n", "n-best",
-        "line 2: no qid, expected a qid in every record, as in those before"),
+        "line 2: no qid, expected score qid:N index:value ..."),
     "qid_returns.nbest": ("0.5 qid:1 1:1\n0.4 qid:2 1:2\n0.3 qid:1 2:1\n", "n-best",
                           "line 3: qid 1 again, expected its lines one after the other"),
     "score.nbest": ("0.5 qid:1 1:1\nbest qid:1 2:1\n", "n-best", "line 2: score `best` is not a number"),

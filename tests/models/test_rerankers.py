@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,7 @@ from wordkit.errors import Interrupted, WordkitError
 from wordkit.evaluation.reranking import aggregated_fscore, chosen_quality
 from wordkit.formats.nbest import NbestLists, read_lists
 from wordkit.formats.nbest_counts import read_counts
-from wordkit.models import Mira, Perceptron, TensorMira
+from wordkit.models import Mira, Perceptron, TensorMira, nbest_corpus
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, Packer, first_best, pack_lists
 from wordkit.models.rerankers import RERANKERS, reranker_from_state
 from wordkit.monitor import Monitor
@@ -180,6 +183,46 @@ def test_the_threshold_counts_lists_in_which_a_feature_varies():
     assert packed.starts.tolist() == [0, 2, 4, 6]
 
 
+@pytest.mark.parametrize("how", [{}, {"standardize": True, "min_feature_count": 3}])
+def test_indices_that_are_far_apart_cost_no_memory(monkeypatch, how):
+    """Numbered as they occur: the same models to the bit, and nothing for what lies between them."""
+    lists, dev = (
+        lists_of(random_lists(seed, lists=40, width=30, density=density))
+        for seed, density in ((9, 0.2), (10, 0.4))
+    )
+    spread = np.sort(np.random.default_rng(1).choice(2**31 - 1, 30, replace=False)).astype(np.int32)
+    far, far_dev = (replace(some, indices=spread[some.indices]) for some in (lists, dev))
+    for kind in (functools.partial(TensorMira, plain=4), Mira):
+        near, model = (kind(epochs=2, **how).fit(some) for some in (lists, far))
+        assert np.array_equal(model.table_.indices, spread[near.table_.indices])
+        assert model.decision_function(far_dev).tobytes() == near.decision_function(dev).tobytes()
+        assert reranker_from_state(*model.state()).predict(far_dev).tolist() == near.predict(dev).tolist()
+        assert near.decision_function(far).tolist() != near.decision_function(lists).tolist()
+    with pytest.raises(WordkitError, match="too many to keep all"):
+        Mira(min_feature_count=0).fit(far)
+    # Great indices that come late: what was counted before stays.
+    monkeypatch.setattr(nbest_corpus, "MOST_PLACES", 20)
+    corpus, whole = ListCorpus(), ListCorpus()
+    whole.add(lists)
+    expected = whole.lists_of
+    for first in range(0, len(lists), 10):
+        part = first_lists(lists, first + 10)
+        corpus.add(NbestLists(part.qids[first:], *tail(part, first)))
+    varying = np.flatnonzero(expected)
+    assert np.array_equal(corpus.known[corpus.lists_of > 0], varying)
+    assert np.array_equal(corpus.lists_of[corpus.lists_of > 0], expected[varying])
+
+
+def tail(lists: NbestLists, first: int) -> tuple[np.ndarray, ...]:
+    """All but the qids of the lists from ``first`` on."""
+    begin = lists.starts[first]
+    at = lists.indptr[begin]
+    return (
+        lists.starts[first:] - begin, lists.scores[begin:], lists.indptr[begin:] - at, lists.indices[at:], lists.values[at:],
+        lists.lines[begin:],
+    )  # fmt: skip
+
+
 def test_standardized_values():
     lists = lists_of(random_lists(6, lists=100, width=5, density=1.0))
     corpus = ListCorpus()
@@ -234,6 +277,10 @@ def test_weights_that_become_infinite_are_told():
     for model in (Mira(C=1e300), TensorMira(C=1e300), TensorMira(C=1e300, plain=4)):
         with pytest.raises(WordkitError, match="infinite in epoch 1, at qid"):
             model.fit(lists_of(made))
+    # Finite at each step, but not their sum; this was a model file that could not be written.
+    made = [[(-8e307, [1.0, 2.0]), (8e307, [1.0, 1.0])] for _ in range(3)]
+    with pytest.raises(WordkitError, match="infinite in epoch 1: take a smaller C"):
+        Mira(rival="cost").fit(lists_of(made))
 
 
 @pytest.mark.parametrize(

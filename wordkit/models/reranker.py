@@ -23,6 +23,7 @@ from wordkit.models.rerank_weights import Arrays, Learner, Weights, score_all, w
 from wordkit.monitor import Monitor
 
 _LISTS = 512  # between two looks at the monitor
+_SMALLER = "take a smaller C, or exact steps"
 
 
 class Reranker(Estimator):
@@ -105,6 +106,8 @@ class Reranker(Estimator):
         for epoch in range(self.n_iter_, int(self.epochs)):
             record = self._epoch(packed, epoch, monitor)
             now = self._learner.current((epoch + 1) * len(packed))
+            if not (np.isfinite(record["loss"]) and all(np.isfinite(a).all() for a in now.arrays().values())):
+                raise WordkitError(f"the weights became infinite in epoch {epoch + 1}: {_SMALLER}")
             if curves:
                 record.update(self._measured("train", now, packed, counts))
             value = None
@@ -145,9 +148,7 @@ class Reranker(Estimator):
         done = learner.learn(packed, order, seen, totals)
         if done < len(order):
             epoch, list_ = seen // len(packed) + 1, packed.qids[order[done]]
-            raise WordkitError(
-                f"the weights became infinite in epoch {epoch}, at qid {list_}: take a smaller C, or exact steps"
-            )
+            raise WordkitError(f"the weights became infinite in epoch {epoch}, at qid {list_}: {_SMALLER}")
 
     def _order(self, lists: int, purpose: int, epoch: int) -> np.ndarray:
         if not self.shuffle:
