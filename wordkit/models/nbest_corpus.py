@@ -18,6 +18,7 @@ from wordkit._kernels import nbest_pack
 from wordkit.checks import array_of, require
 from wordkit.errors import WordkitError
 from wordkit.formats.nbest import NbestLists, joined_ends
+from wordkit.formats.nbest_counts import times
 from wordkit.models.array_spool import ArraySpool
 
 # Indices below this have a place each in tables; where greater ones occur, such as hashed features of 31 bits, those that are
@@ -293,7 +294,7 @@ class ListCorpus:
         if not len(kept):
             most = int(lists_of.max(initial=0))
             raise WordkitError(
-                f"none of {np.count_nonzero(lists_of)} features varies in {min_count} lists or more (the most: {most})"
+                f"none of {np.count_nonzero(lists_of)} features varies in {times(min_count, 'list')} or more (the most: {most})"
             )
         if plain:
             often = kept[np.argsort(-lists_of[kept], kind="stable")[:plain]]

@@ -109,10 +109,10 @@ class Reranker(Estimator):
             if not (np.isfinite(record["loss"]) and all(np.isfinite(a).all() for a in now.arrays().values())):
                 raise WordkitError(f"the weights became infinite in epoch {epoch + 1}: {_SMALLER}")
             if curves:
-                record.update(self._measured("train", now, packed, counts))
+                record.update(self.measured("train", now, packed, counts))
             value = None
             if dev is not None:
-                ((name, value),) = self._measured("dev", now, dev, dev_counts).items()
+                ((name, value),) = self.measured("dev", now, dev, dev_counts).items()
                 record[name] = value
             if self.keep == "last" or value is None or self._best is None or value > self._best:
                 self.weights_, self._best, self.best_epoch_ = now, value, epoch + 1
@@ -155,9 +155,10 @@ class Reranker(Estimator):
             return np.arange(lists)
         return rng.stream(int(self.seed), purpose, epoch).permutation(lists)
 
-    def _measured(
+    def measured(
         self, what: str, weights: Weights, packed: PackedLists, counts: np.ndarray | None
     ) -> dict[str, float | None]:
+        """What weights choose: ``what`` with ``_fscore`` where there are counts, else with ``_mean_score``."""
         _, best = score_all(weights, packed, int(self.threads))
         name, value = chosen_quality(packed.starts, packed.scores, counts, best)
         return {f"{what}_{name}": value}
