@@ -181,7 +181,7 @@ def test_chosen_candidates_are_written(made, tmp_path, inside):
     assert not (tmp_path / "x").exists()
 
 
-def test_tagged_text_is_parsed_to_conll_through_pipes(made, wordkit):
+def test_tagged_text_is_parsed_to_conll_through_pipes(made, tmp_path, wordkit, inside):
     """Heads may be `_`; ranges, empty nodes and comments stay; what is too long gets no heads."""
     row = "{0}\tword\t_\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
     text = (
@@ -214,11 +214,11 @@ def test_tagged_text_is_parsed_to_conll_through_pipes(made, wordkit):
     assert [line.split("\t")[6] for line in lines[6:10]] == ["_"] * 4
     assert lines[2].split("\t")[7:] == ["_", "_", "SpaceAfter=No"]
     assert "1 of 2 sentences passed over, longer than --max-length 3" in run.stderr.decode()
-    run = wordkit("nbest", "-", "--model", made / "parser", "-o", "-", stdin=text.encode())
+    (tmp_path / "tagged.conllu").write_text(text)
+    run = inside("nbest", "tagged.conllu", "--model", made / "parser", "-o", "-")
     assert all(line.startswith(("0.0 qid:", "#")) for line in succeeds(run).splitlines())
-    run = wordkit(
-        "nbest", "-", "--model", made / "parser", "-o", "l", "--counts-out", "c", stdin=text.encode()
-    )
+    assert b"wordkit: first_fscore n/a\n" in run.stderr and b"signature: command:nbest" in run.stderr
+    run = inside("nbest", "tagged.conllu", "--model", made / "parser", "-o", "l", "--counts-out", "c")
     fails(run, "c: no counts: no sentence has a gold tree")
 
 
