@@ -276,11 +276,19 @@ def test_weights_that_become_infinite_are_told():
     made = [[(-1.5e308, [1e10] * 4), (1.5e308, [-1e10] * 4)] for _ in range(3)]
     for model in (Mira(C=1e300), TensorMira(C=1e300), TensorMira(C=1e300, plain=4)):
         with pytest.raises(WordkitError, match="infinite in epoch 1, at qid"):
-            model.fit(lists_of(made))
+            fit_unchecked(model, made)
     # Finite at each step, but not their sum; this was a model file that could not be written.
     made = [[(-8e307, [1.0, 2.0]), (8e307, [1.0, 1.0])] for _ in range(3)]
     with pytest.raises(WordkitError, match="infinite in epoch 1: take a smaller C"):
-        Mira(rival="cost").fit(lists_of(made))
+        fit_unchecked(Mira(rival="cost"), made)
+
+
+def fit_unchecked(model, made) -> None:
+    """As ``fit``, which refuses such scores at once."""
+    corpus = ListCorpus()
+    corpus.add(lists_of(made))
+    table = model.choose_features(corpus)
+    model.fit_packed(corpus.pack(table), table)
 
 
 @pytest.mark.parametrize(
@@ -304,6 +312,47 @@ def test_counts_that_do_not_fit_are_refused(sample):
         Mira().fit(lists, counts[:-1])
     with pytest.raises(ValueError, match="counts must be"):
         Mira().fit(lists, counts, dev_counts=counts)
+    model = Mira().fit(lists, counts.tolist())
+    assert model.score(lists, counts.tolist()) == model.history_[-1]["train_fscore"]
+    with pytest.raises(ValueError, match="counts must be"):
+        model.score(lists, counts[:-1])
+    assert model.score(first_lists(lists, 0)) is None
+
+
+def test_lists_of_arrays(sample):
+    lists, _ = sample
+    again = NbestLists.of_candidates(lists.candidate_qids(), lists.scores, lists.rows())
+    assert repr(again) == repr(lists) == "NbestLists(60 lists, 600 candidates, 120 features)"
+    dense = NbestLists.of_candidates(
+        lists.candidate_qids().tolist(), lists.scores.tolist(), lists.rows().toarray()
+    )
+    expected = Mira().fit(lists).decision_function(lists).tobytes()
+    for made in (again, dense):
+        assert Mira().fit(made).decision_function(made).tobytes() == expected
+    assert len(NbestLists.of_candidates([], [], np.empty((0, 3)))) == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"scores": np.zeros(9)}, "do not fit"), ({"starts": np.array([0, 600])}, "do not fit"),
+        ({"values": np.zeros(9)}, "do not fit"),
+        ({"indptr": np.zeros(601, int)}, "do not fit"), ({"qids": np.zeros(60, int)}, "comes twice"),
+        ({"scores": np.full(600, np.nan)}, "not finite"), ({"scores": np.full(600, 1e101)}, "beyond 1e.100"),
+    ],
+)  # fmt: skip
+def test_lists_that_are_none_are_refused(sample, wrong, says):
+    model = Mira(epochs=1).fit(sample[0])
+    for use in (Mira().fit, model.predict, model.decision_function):
+        with pytest.raises(ValueError, match=says):
+            use(replace(sample[0], **wrong))
+    lists = sample[0]
+    with pytest.raises(ValueError, match="negative"):
+        model.predict(replace(lists, indices=lists.indices - 9))
+    with pytest.raises(ValueError, match="not finite"):
+        model.predict(replace(lists, values=lists.values * np.float32(np.inf)))
+    with pytest.raises(ValueError, match="comes twice"):
+        NbestLists.of_candidates([1, 2, 1], [0, 1, 2], np.eye(3))
 
 
 @pytest.mark.parametrize("name", ["tmira, two components", "mira"])

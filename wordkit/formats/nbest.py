@@ -26,7 +26,7 @@ MOST_QID = 10**18
 MOST_SCORE = 1e100  # beyond it differences and sums would not be finite
 
 
-@dataclass
+@dataclass(repr=False)
 class NbestLists:
     """S lists with R candidates in all.
 
@@ -48,6 +48,54 @@ class NbestLists:
 
     def __len__(self) -> int:
         return len(self.qids)
+
+    def __repr__(self) -> str:
+        return f"NbestLists({len(self)} lists, {len(self.scores)} candidates, {self.n_features} features)"
+
+    @staticmethod
+    def of_candidates(qids: Any, scores: Any, rows: Any) -> NbestLists:
+        """Lists of what Python has.
+
+        Args:
+            qids: (R,) whole numbers, the list of each candidate; those of a list stand together.
+            scores: (R,), higher is better. rows: (R, V) features, a SciPy matrix or an array.
+
+        Raises:
+            ValueError: see :meth:`check`.
+        """
+        matrix = csr_array(rows, dtype=np.float32)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        own = np.asarray(qids, dtype=np.int64)
+        firsts = np.flatnonzero(np.diff(own, prepend=own[:1] - 1)) if len(own) else np.empty(0, np.int64)
+        lists = NbestLists(
+            own[firsts],
+            np.append(firsts, len(own)).astype(np.int64),
+            np.asarray(scores, dtype=np.float64),
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.int32),
+            matrix.data,
+            np.arange(1, len(own) + 1),
+        )
+        lists.check()
+        return lists
+
+    def check(self) -> None:
+        """ValueError for arrays that are not as the attributes are described."""
+        starts, indptr = self.starts, self.indptr
+        ends = [(starts, len(self.qids), len(self.scores)), (indptr, len(self.scores), len(self.indices))]
+        for array, size, last in ends:
+            if array.shape != (size + 1,) or array[0] != 0 or array[-1] != last or (np.diff(array) < 0).any():
+                raise ValueError("starts or indptr do not fit the lists, candidates and features")
+        if len(self.values) != len(self.indices) or (np.diff(starts) < 1).any():
+            raise ValueError("values do not fit the indices, or a list has no candidate")
+        if len(np.unique(self.qids)) < len(self.qids):
+            raise ValueError("a qid comes twice: candidates of a list stand together")
+        if self.indices.min(initial=0) < 0:
+            raise ValueError("an index is negative")
+        if not ((np.abs(self.scores) <= MOST_SCORE).all() and np.isfinite(self.values).all()):
+            raise ValueError(f"a value is not finite, or a score is not, or is beyond {MOST_SCORE:g}")
 
     @property
     def n_features(self) -> int:

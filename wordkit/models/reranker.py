@@ -67,15 +67,21 @@ class Reranker(Estimator):
             dev, dev_counts: held-out lists: with ``keep="best"`` the weights of the epoch that is best on them are kept.
 
         Raises:
-            ValueError: parameters or arrays that do not fit. WordkitError: no feature is left, or the weights became infinite.
+            ValueError: parameters, lists or counts that do not fit. WordkitError: no feature is left, or the weights became
+                infinite.
             Interrupted: the monitor was asked to stop; the state is that after the last whole epoch.
         """
         self._check()
+        for given in (lists, dev):
+            if given is not None:
+                given.check()
         corpus = ListCorpus()
         corpus.add(lists)
         table = self.choose_features(corpus)
         held_out = pack_lists([dev], table)[0] if dev is not None else None
-        return self.fit_packed(corpus.pack(table), table, counts, held_out, dev_counts, monitor=monitor)
+        own = None if counts is None else np.asarray(counts)
+        of_dev = None if dev_counts is None else np.asarray(dev_counts)
+        return self.fit_packed(corpus.pack(table), table, own, held_out, of_dev, monitor=monitor)
 
     def choose_features(self, corpus: ListCorpus) -> FeatureTable:
         """The features to learn weights of; WordkitError if none is left."""
@@ -181,16 +187,24 @@ class Reranker(Estimator):
 
     def decision_function(self, lists: NbestLists) -> np.ndarray:
         """float64 (R,): the score of each candidate; features that the model does not know count nothing."""
-        self._check_fitted("weights_")
-        return score_all(self.weights_, Packer(self.table_).packed(lists), int(self.threads))[0]
+        return self._scored(lists)[0]
 
     def predict(self, lists: NbestLists) -> np.ndarray:
         """int32 (S,): the place in each list, from 0, of the first candidate with the highest score."""
+        return self._scored(lists)[1]
+
+    def _scored(self, lists: NbestLists) -> tuple[np.ndarray, np.ndarray]:
         self._check_fitted("weights_")
-        return score_all(self.weights_, Packer(self.table_).packed(lists), int(self.threads))[1]
+        lists.check()
+        return score_all(self.weights_, Packer(self.table_).packed(lists), int(self.threads))
 
     def score(self, lists: NbestLists, counts: np.ndarray | None = None) -> float | None:
-        """F of the chosen candidates, or without counts the mean of their scores."""
+        """F of the chosen candidates, or without counts the mean of their scores; None where there is nothing to measure."""
+        if counts is not None and np.shape(counts) != (len(lists.scores), 3):
+            raise ValueError("counts must be (R, 3), a row for each candidate")
+        if not len(lists):
+            return None
+        counts = None if counts is None else np.asarray(counts)
         return chosen_quality(lists.starts, lists.scores, counts, self.predict(lists))[1]
 
     # --- states ----------------------------------------------------------------------------------------------------
