@@ -20,6 +20,7 @@ BENCHMARKS = (
     "bench_forest",
     "bench_trace_lasso",
     "bench_analogy",
+    "bench_evaluate",
     "bench_tmira",
     "bench_nbest",
 )
