@@ -1,0 +1,221 @@
+"""One training instance of a huge soft-max by each of four objectives (inline-only): dual clustering, NCE, negative sampling, ML.
+
+An instance is a context h (d) and its item i; P(j) is proportional to exp(f_j), f_j = V_j.h + b_j, b_j = log p_j with a
+unigram prior and 0 without. Every step moves V, and leaves in ``error`` (d) what is due to the context, rate x dQ/dh.
+Wang, Wang and Zhai, AAAI 2017; equations in brackets are theirs.
+
+    DUAL  max f_i - E_alpha[f] - H(alpha) with alpha of the nearest of K clusters (8, 9, 16-18). Term (b) of (17) is pending:
+          the true outputs are V - alpha S. products = V_true^T alpha is kept exact by a rank-one update.
+    PRINTED  the same, but V is without the pending part until a cluster's refresh, except at its top items.
+    NCE, NS  logistic regression of the item against drawn ones, by f_j - log(negative q_j), or by f_j.
+    GD    the gradient of the log-likelihood itself, O(N d).
+"""
+
+from libc.math cimport isfinite, log
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from dense_rows cimport (
+    add_outer,
+    add_scaled,
+    add_squares,
+    dot,
+    exponential,
+    fetch_row,
+    learn_row,
+    picked_products,
+    products,
+    scaled_difference,
+    sigmoid,
+    without_mix,
+)
+
+cdef enum Objective:
+    DUAL = 0
+    PRINTED = 1
+    NCE = 2
+    NS = 3
+    GD = 4
+
+# Rows of ``totals``: the constant of a cluster's bound, H(alpha) + E_alpha[b]; sum of rates and number of the instances since
+# its refresh; refreshes so far.
+cdef enum Total:
+    CONSTANT = 0
+    WEIGHT = 1
+    PENDING = 2
+    REFRESHED = 3
+
+
+cdef struct Dual:
+    Py_ssize_t k
+    const float* alpha     # (N, K)
+    const float* gram      # (K, K) alpha^T alpha
+    float* pending         # (K, d) S, sums of rate x h
+    float* squares         # (K, d) sums of rate x h^2
+    float* products        # (K, d) V_true^T alpha
+    double* totals         # (4, K)
+    const double* limits   # (K) instances after which a cluster is due for its refresh
+    const int32_t* top     # (K, q) items whose term (b) is done at once
+    Py_ssize_t q
+    bint unseen            # some cluster has not had its first refresh
+
+
+cdef struct Noise:
+    Py_ssize_t n             # drawn items an instance
+    const float* keep        # (N) alias table of q
+    const int32_t* alias     # (N)
+    const float* shift       # (N) log(negative q)
+    uint64_t key             # of the random numbers
+
+
+cdef struct Task:
+    Objective objective
+    Py_ssize_t n, d
+    float* outputs         # (N, d) V
+    const float* bias      # (N) b
+    float* h               # (d)
+    float* error           # (d)
+    float* row             # (d)
+    float* scores          # max(K, 1 + negative), or N for GD
+    float* weights         # as scores
+    int32_t* items         # 1 + negative
+    Dual dual
+    Noise noise
+    double gained          # sum of the objective
+    bint due, broken
+
+
+cdef inline uint64_t mixed(uint64_t x) noexcept nogil:
+    """SplitMix64's output function (Steele, Lea and Flood 2014): a random number from a counter."""
+    x += <uint64_t>0x9E3779B97F4A7C15
+    x = (x ^ (x >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
+    x = (x ^ (x >> 27)) * <uint64_t>0x94D049BB133111EB
+    return x ^ (x >> 31)
+
+
+cdef inline int32_t drawn(const Noise* noise, Py_ssize_t n, uint64_t random) noexcept nogil:
+    """An item from the alias table: the upper half chooses the place, the lower between its two items."""
+    cdef Py_ssize_t place = <Py_ssize_t>(((random >> 32) * <uint64_t>n) >> 32)
+    return <int32_t>place if <float>(random & <uint64_t>0xFFFFFFFF) * <float>2.3283064e-10 < noise.keep[place] else noise.alias[place]
+
+
+cdef inline Py_ssize_t nearest(Task* task) noexcept nogil:
+    """The cluster of a context by (9); before their first refresh all are equal, and the emptiest takes it."""
+    cdef Dual* dual = &task.dual
+    cdef Py_ssize_t k, best = 0
+    cdef double value, highest = 0
+    cdef bint found = False
+    if dual.unseen:
+        for k in range(dual.k):
+            if dual.totals[REFRESHED * dual.k + k] == 0 and (not found or dual.totals[PENDING * dual.k + k] < highest):
+                found, best, highest = True, k, dual.totals[PENDING * dual.k + k]
+        if found:
+            return best
+        dual.unseen = False
+    for k in range(dual.k):
+        value = task.scores[k] + dual.totals[CONSTANT * dual.k + k]
+        if k == 0 or value > highest:
+            best, highest = k, value
+    return best
+
+
+cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nogil:
+    cdef Dual* dual = &task.dual
+    cdef Py_ssize_t d = task.d, n_k = dual.k, c, k
+    cdef float* output = task.outputs + item * d
+    cdef const float* alpha = dual.alpha + item * n_k
+    cdef const float* row = output
+    cdef float score
+    products(dual.products, task.h, n_k, d, task.scores)
+    c = nearest(task)
+    if task.objective == DUAL:
+        without_mix(output, alpha, dual.pending, n_k, d, task.row)
+        row = task.row
+    score = dot(row, task.h, d) + task.bias[item]
+    if not isfinite(score) or not isfinite(task.scores[c]):
+        task.broken = True
+        return
+    task.gained += score - task.scores[c] - dual.totals[CONSTANT * n_k + c]
+    scaled_difference(task.error, rate, row, dual.products + c * d, d)
+    add_scaled(output, rate, task.h, d)
+    add_scaled(dual.pending + c * d, rate, task.h, d)
+    add_squares(dual.squares + c * d, rate, task.h, d)
+    if task.objective == DUAL:
+        for k in range(n_k):
+            task.weights[k] = rate * (alpha[k] - dual.gram[k * n_k + c])
+        add_outer(dual.products, task.weights, task.h, n_k, d)
+    else:
+        for k in range(dual.q):
+            item = dual.top[c * dual.q + k]
+            add_scaled(task.outputs + item * d, -rate * dual.alpha[item * n_k + c], task.h, d)
+    dual.totals[WEIGHT * n_k + c] += rate
+    dual.totals[PENDING * n_k + c] += 1
+    if dual.totals[PENDING * n_k + c] >= dual.limits[c]:
+        task.due = True
+
+
+cdef inline void sampled_step(Task* task, Py_ssize_t item, float rate, uint64_t counter) noexcept nogil:
+    cdef Noise* noise = &task.noise
+    cdef Py_ssize_t s, n = 1, d = task.d
+    cdef int32_t other
+    cdef float p
+    cdef double likelihood = 1
+    task.items[0] = <int32_t>item
+    for s in range(noise.n):
+        other = drawn(noise, task.n, mixed(noise.key + counter * <uint64_t>noise.n + <uint64_t>s))
+        if task.objective == NCE or other != item:  # as word2vec: a draw of the item itself is left out
+            task.items[n] = other
+            fetch_row(task.outputs + other * d, d)
+            n += 1
+    picked_products(task.outputs, task.items, task.h, n, d, task.scores)
+    for s in range(n):
+        other = task.items[s]
+        task.scores[s] += task.bias[other]
+        if task.objective == NCE:
+            task.scores[s] -= noise.shift[other]
+    for s in range(n):
+        p = sigmoid(task.scores[s])
+        task.weights[s] = -rate * p
+        likelihood *= 1 - p if s else p
+    task.weights[0] += rate
+    if not isfinite(task.scores[0]) or likelihood != likelihood:
+        task.broken = True
+        return
+    task.gained += log(likelihood if likelihood > 1e-300 else 1e-300)
+    for s in range(d):
+        task.error[s] = 0
+    for s in range(n):
+        learn_row(task.outputs + task.items[s] * d, task.weights[s], task.h, task.error, d)
+
+
+cdef inline void full_step(Task* task, Py_ssize_t item, float rate) noexcept nogil:
+    cdef Py_ssize_t j, d = task.d
+    cdef float highest, weight
+    cdef double total = 0
+    products(task.outputs, task.h, task.n, d, task.scores)
+    for j in range(task.n):
+        task.scores[j] += task.bias[j]
+    highest = task.scores[0]
+    for j in range(task.n):
+        highest = task.scores[j] if task.scores[j] > highest else highest
+    if not isfinite(task.scores[item]) or not isfinite(highest):
+        task.broken = True
+        return
+    for j in range(task.n):
+        task.weights[j] = exponential(task.scores[j] - highest)
+        total += task.weights[j]
+    task.gained += task.scores[item] - highest - log(total)
+    for j in range(d):
+        task.error[j] = 0
+    for j in range(task.n):
+        weight = <float>(-rate * task.weights[j] / total) + (rate if j == item else <float>0)
+        learn_row(task.outputs + j * d, weight, task.h, task.error, d)
+
+
+cdef inline void take_step(Task* task, Py_ssize_t item, float rate, uint64_t counter) noexcept nogil:
+    """One instance by the task's objective; ``counter`` numbers it for the random draws."""
+    if task.objective <= PRINTED:
+        dual_step(task, item, rate)
+    elif task.objective == GD:
+        full_step(task, item, rate)
+    else:
+        sampled_step(task, item, rate, counter)
