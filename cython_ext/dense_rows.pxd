@@ -4,11 +4,13 @@
     picked_products  out[i] = rows[index[i]].x
     add_outer        rows[i] += coefficients[i] x
     without_mix      out = row - sum over i of coefficients[i] rows[i]
-    add_scaled       y += a x;   add_squares: y += a x * x;   dot: x.y;   scaled_difference: out = a (x - y)
+    add_scaled       y += a x;   add_squares: y += a x * x;   dot: x.y;
+    second_order     out = centre + variance (x - mean); returns sum of variance (x - mean)^2
+    scaled_difference  out = a x - b y
     learn_row        e += a row, then row += a x
     shrunk_row       row = row (1 - s) + x
     refresh_rows     the loop of ``cluster_refresh.pyx``
-    exponential      e^x to 1e-7 of itself, by the same steps on every machine; sigmoid likewise
+    exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine; sigmoid likewise
 
 Sums run in eight fixed lanes, so that every vector width gives the same bits.
 """
@@ -93,6 +95,19 @@ cdef extern from *:
             for (ptrdiff_t c = 0; c < d; c++) out[c] += a[i] * rows[c];
     }
 
+    /* out += sum over i of a[i] rows[i]^2 */
+    WK_INLINE void wk_add_square_mix(float *restrict out, const float *a, const float *restrict rows, ptrdiff_t n, ptrdiff_t d) {
+        ptrdiff_t i = 0;
+        for (; i + 4 <= n; i += 4, rows += 4 * d) {
+            const float p = a[i], q = a[i + 1], r = a[i + 2], s = a[i + 3];
+            for (ptrdiff_t c = 0; c < d; c++)
+                out[c] += (p * rows[c] * rows[c] + q * rows[d + c] * rows[d + c])
+                          + (r * rows[2 * d + c] * rows[2 * d + c] + s * rows[3 * d + c] * rows[3 * d + c]);
+        }
+        for (; i < n; i++, rows += d)
+            for (ptrdiff_t c = 0; c < d; c++) out[c] += a[i] * rows[c] * rows[c];
+    }
+
     WK_ROW void wk_picked_products(const float *rows, const int32_t *index, const float *x, ptrdiff_t n, ptrdiff_t d,
                                    float *out) {
         ptrdiff_t i = 0;
@@ -133,8 +148,20 @@ cdef extern from *:
         for (ptrdiff_t c = 0; c < d; c++) y[c] += a * x[c] * x[c];
     }
 
-    WK_ROW void wk_scaled_difference(float *restrict out, float a, const float *x, const float *y, ptrdiff_t d) {
-        for (ptrdiff_t c = 0; c < d; c++) out[c] = a * (x[c] - y[c]);
+    WK_ROW float wk_second_order(float *restrict out, const float *restrict centre, const float *restrict variance,
+                                 const float *restrict x, const float *restrict mean, ptrdiff_t d) {
+        float sums[8] = {0};
+        for (ptrdiff_t c = 0; c < d; c += 8)
+            for (ptrdiff_t l = 0; l < 8; l++) {
+                const float away = x[c + l] - mean[c + l], drawn = variance[c + l] * away;
+                out[c + l] = centre[c + l] + drawn;
+                sums[l] += drawn * away;
+            }
+        return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+    }
+
+    WK_ROW void wk_scaled_difference(float *out, float a, const float *x, float b, const float *y, ptrdiff_t d) {
+        for (ptrdiff_t c = 0; c < d; c++) out[c] = a * x[c] - b * y[c];
     }
 
     WK_ROW void wk_learn_row(float *restrict row, float a, const float *restrict x, float *restrict e, ptrdiff_t d) {
@@ -177,7 +204,7 @@ cdef extern from *:
 
     WK_INLINE float wk_exponential(float x) {
         float scale;
-        const float bounded = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
+        const float bounded = x < -50.0f ? -50.0f : x > 88.0f ? 88.0f : x;
         const int32_t k = (int32_t)(bounded * 1.44269504f + (bounded < 0 ? -0.5f : 0.5f));
         const float r = (bounded - (float)k * 0.693359375f) + (float)k * 2.12194440e-4f;
         const int32_t bits = (k + 127) << 23;
@@ -191,7 +218,8 @@ cdef extern from *:
                                  ptrdiff_t d, const float *restrict pending, const float *restrict curvature,
                                  const float *restrict centre, float most, const float *restrict mean,
                                  const float *restrict others, const float *restrict bias, float level,
-                                 float *restrict shares, float *restrict product, float *restrict gram) {
+                                 float *restrict shares, float *restrict product, float *restrict squares,
+                                 float *restrict gram) {
         float highest = -INFINITY, square = 0;
         for (ptrdiff_t from = 0; from < n; from += WK_STRIPE) {
             const ptrdiff_t size = n - from < WK_STRIPE ? n - from : WK_STRIPE;
@@ -206,6 +234,7 @@ cdef extern from *:
             for (j = 0; j < size; j++) share[j] = wk_exponential(share[j] - level);
             for (j = 0; j < size; j++) square += share[j] * share[j];
             wk_add_mix(product, share, rows, size, d);
+            if (squares) wk_add_square_mix(squares, share, rows, size, d);
             wk_add_mix(gram, share, centres, size, k);
         }
         gram[c] = square;
@@ -225,12 +254,13 @@ cdef extern from *:
     void without_mix "wk_without_mix"(const float*, const float*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
     void add_scaled "wk_add_scaled"(float*, float, const float*, Py_ssize_t) noexcept nogil
     void add_squares "wk_add_squares"(float*, float, const float*, Py_ssize_t) noexcept nogil
-    void scaled_difference "wk_scaled_difference"(float*, float, const float*, const float*, Py_ssize_t) noexcept nogil
+    float second_order "wk_second_order"(float*, const float*, const float*, const float*, const float*, Py_ssize_t) noexcept nogil
+    void scaled_difference "wk_scaled_difference"(float*, float, const float*, float, const float*, Py_ssize_t) noexcept nogil
     void learn_row "wk_learn_row"(float*, float, const float*, float*, Py_ssize_t) noexcept nogil
     void shrunk_row "wk_shrunk_row"(float*, float, const float*, Py_ssize_t) noexcept nogil
     float refresh_rows "wk_refresh_rows"(float*, const float*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t, const float*,
                                          const float*, const float*, float, const float*, const float*, const float*, float,
-                                         float*, float*, float*) noexcept nogil
+                                         float*, float*, float*, float*) noexcept nogil
     float exponential "wk_exponential"(float) noexcept nogil
     float sigmoid "wk_sigmoid"(float) noexcept nogil
     void fetch_row "wk_fetch_row"(const float*, Py_ssize_t) noexcept nogil

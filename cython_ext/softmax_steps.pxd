@@ -25,6 +25,7 @@ from dense_rows cimport (
     picked_products,
     products,
     scaled_difference,
+    second_order,
     sigmoid,
     without_mix,
 )
@@ -38,6 +39,12 @@ cdef enum Objective:
 
 # Rows of ``totals``: the constant of a cluster's bound, H(alpha) + E_alpha[b]; sum of rates and number of the instances since
 # its refresh; refreshes so far.
+cdef extern from *:
+    """
+    static float WK_CAP = 3;
+    """
+    float CAP "WK_CAP"
+
 cdef enum Total:
     CONSTANT = 0
     WEIGHT = 1
@@ -52,10 +59,13 @@ cdef struct Dual:
     float* pending         # (K, d) S, sums of rate x h
     float* squares         # (K, d) sums of rate x h^2
     float* products        # (K, d) V_true^T alpha
+    const float* means     # (K, d) m, contexts where alpha is the soft-max
+    const float* variances # (K, d) of the outputs by alpha, component by component; 0 without the second order
     double* totals         # (4, K)
     const double* limits   # (K) instances after which a cluster is due for its refresh
     const int32_t* top     # (K, q) items whose term (b) is done at once
     Py_ssize_t q
+    Py_ssize_t head        # the first items, whose probabilities are exact; alpha is of the others
     bint unseen            # some cluster has not had its first refresh
 
 
@@ -118,36 +128,76 @@ cdef inline Py_ssize_t nearest(Task* task) noexcept nogil:
     return best
 
 
+cdef inline double shared_mass(Task* task, double tail, Py_ssize_t n) noexcept nogil:
+    """Probabilities of the n head items into ``weights``, from their scores and the log-sum of all the others, whose
+    probability goes into weights[n]; returns the logarithm of the whole sum."""
+    cdef Py_ssize_t s
+    cdef double highest = tail, total
+    for s in range(n):
+        highest = task.scores[s] if task.scores[s] > highest else highest
+    task.weights[n] = exponential(<float>(tail - highest))
+    total = task.weights[n]
+    for s in range(n):
+        task.weights[s] = exponential(<float>(task.scores[s] - highest))
+        total += task.weights[s]
+    for s in range(n + 1):
+        task.weights[s] = <float>(task.weights[s] / total)
+    return highest + log(total)
+
+
 cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nogil:
     cdef Dual* dual = &task.dual
-    cdef Py_ssize_t d = task.d, n_k = dual.k, c, k
-    cdef float* output = task.outputs + item * d
+    cdef Py_ssize_t d = task.d, n_k = dual.k, n_head = dual.head, c, k
     cdef const float* alpha = dual.alpha + item * n_k
-    cdef const float* row = output
-    cdef float score
+    cdef const float* row = task.outputs + item * d
+    cdef float score, tail = rate, weight, push, product, linear, ratio
+    cdef double log_sum, log_tail, share
     products(dual.products, task.h, n_k, d, task.scores)
     c = nearest(task)
-    if task.objective == DUAL:
-        without_mix(output, alpha, dual.pending, n_k, d, task.row)
+    product = task.scores[c]
+    log_sum = task.scores[c] + dual.totals[CONSTANT * n_k + c]
+    if task.objective == DUAL and item >= n_head:
+        without_mix(row, alpha, dual.pending, n_k, d, task.row)
         row = task.row
     score = dot(row, task.h, d) + task.bias[item]
-    if not isfinite(score) or not isfinite(task.scores[c]):
+    log_sum += 0.5 * second_order(
+        task.error, dual.products + c * d, dual.variances + c * d, task.h, dual.means + c * d, d
+    )
+    log_tail = log_sum
+    if not isfinite(score) or not isfinite(log_sum):
         task.broken = True
         return
-    task.gained += score - task.scores[c] - dual.totals[CONSTANT * n_k + c]
-    scaled_difference(task.error, rate, row, dual.products + c * d, d)
-    add_scaled(output, rate, task.h, d)
-    add_scaled(dual.pending + c * d, rate, task.h, d)
-    add_squares(dual.squares + c * d, rate, task.h, d)
+    if n_head > 0:
+        products(task.outputs, task.h, n_head, d, task.scores)
+        for k in range(n_head):
+            task.scores[k] += task.bias[k]
+        log_sum = shared_mass(task, log_sum, n_head)
+        tail = rate * task.weights[n_head]
+    push = rate
+    if task.objective == DUAL and item >= n_head:
+        linear = score - task.bias[item] - product - dot(row, dual.means + c * d, d) + dot(
+            dual.products + c * d, dual.means + c * d, d
+        )
+        share = log_tail - log_sum
+        ratio = alpha[c] * (1 + linear if linear > -0.9 else <float>0.1) * exponential(<float>(share - (score - log_sum)))
+        push = rate * (ratio if ratio < CAP else CAP)
+    task.gained += score - log_sum
+    scaled_difference(task.error, push, row, tail, task.error, d)
+    for k in range(n_head):
+        learn_row(task.outputs + k * d, -rate * task.weights[k], task.h, task.error, d)
+    add_scaled(task.outputs + item * d, push, task.h, d)
+    add_scaled(dual.pending + c * d, tail, task.h, d)
+    add_squares(dual.squares + c * d, tail, task.h, d)
     if task.objective == DUAL:
+        weight = push if item >= n_head else 0
         for k in range(n_k):
-            task.weights[k] = rate * (alpha[k] - dual.gram[k * n_k + c])
+            task.weights[k] = weight * alpha[k] - tail * dual.gram[k * n_k + c]
         add_outer(dual.products, task.weights, task.h, n_k, d)
     else:
         for k in range(dual.q):
             item = dual.top[c * dual.q + k]
             add_scaled(task.outputs + item * d, -rate * dual.alpha[item * n_k + c], task.h, d)
-    dual.totals[WEIGHT * n_k + c] += rate
+    dual.totals[WEIGHT * n_k + c] += tail
     dual.totals[PENDING * n_k + c] += 1
     if dual.totals[PENDING * n_k + c] >= dual.limits[c]:
         task.due = True

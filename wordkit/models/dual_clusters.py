@@ -19,7 +19,7 @@ from wordkit.parallel import Workers
 
 _BLOCK = 1 << 12  # items that one thread takes at a time
 CONSTANT, WEIGHT, PENDING, REFRESHED = range(4)  # rows of totals, as in softmax_steps.pxd
-SUMS, PRODUCTS, SQUARES = range(3)  # planes of rows
+SUMS, PRODUCTS, SQUARES, MEANS, VARIANCES = range(5)  # planes of rows
 _LEAST_PENDING = 16  # instances before a refresh, however young a cluster is
 
 
@@ -31,7 +31,7 @@ def _nan_first(value: float) -> float:
 
 
 class Part(NamedTuple):
-    """What one thread changes: (3, K, d) float32 and (4, K) float64, as :class:`DualClusters` has them."""
+    """What one thread changes: (5, K, d) float32 and (4, K) float64, as :class:`DualClusters` has them."""
 
     rows: np.ndarray
     totals: np.ndarray
@@ -50,25 +50,28 @@ class DualClusters:
         top: Q, only with ``printed``.
 
     Attributes:
-        alpha: float32 (N, K). gram: float32 (K, K), alpha^T alpha. rows: float32 (3, K, d): S, V_true^T alpha, sums of rate x
-        h^2. totals: float64 (4, K): constant of the bound, sum of rates, instances since the refresh, refreshes. seen:
+        alpha: float32 (N, K). gram: float32 (K, K), alpha^T alpha. rows: float32 (5, K, d): S, V_true^T alpha, sums of rate x
+        h^2, m, variances of V by alpha. totals: float64 (4, K): constant of the bound, sum of rates, instances since the refresh, refreshes. seen:
         float64 (K,), instances before the last refresh. limits: float64 (K,), instances that make a cluster due.
         top_items: int32 (K, Q).
     """
 
     def __init__(
         self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.1, curvature: bool = True,
-        printed: bool = False, top: int = 0,
+        printed: bool = False, top: int = 0, head: int = 0,
     ) -> None:  # fmt: skip
         n, k = len(bias), clusters
         self.n, self.beta, self.growth, self.curvature, self.printed = n, beta, growth, curvature, printed
-        shares = np.exp(bias.astype(float) - bias.max())
+        self.head = head = 0 if printed else min(head, n - 1)
+        shares = np.exp(bias.astype(float))
+        shares[:head] = 0
+        log_total = math.log(shares.sum())
         shares /= shares.sum()
         self.alpha = np.repeat(shares.astype(np.float32)[:, None], k, axis=1)
         self.gram = np.full((k, k), np.square(shares).sum(), dtype=np.float32)
-        self.rows = np.zeros((3, k, d), dtype=np.float32)
+        self.rows = np.zeros((5, k, d), dtype=np.float32)
         self.totals = np.zeros((4, k))
-        self.totals[CONSTANT] = math.log(np.exp(bias.astype(float)).sum())
+        self.totals[CONSTANT] = log_total
         self.seen = np.zeros(k)
         self.top_items = np.zeros((k, min(top, n) if printed else 0), dtype=np.int32)
         self._set_top(range(k))
@@ -85,7 +88,7 @@ class DualClusters:
 
     def arrays(self, part: Part) -> tuple[np.ndarray, ...]:
         """What the training kernels take."""
-        return (self.alpha, self.gram, part.rows, part.totals, self.limits, self.top_items)
+        return (self.alpha, self.gram, part.rows, part.totals, self.limits, self.top_items, self.head)
 
     def own(self) -> Part:
         """The arrays themselves, for a single thread."""
@@ -109,35 +112,38 @@ class DualClusters:
         """Clusters with as many pending instances as their limit."""
         return np.flatnonzero(self.totals[PENDING] >= self.limits).tolist()
 
-    def refresh(self, outputs: np.ndarray, bias: np.ndarray, c: int, workers: Workers) -> bool:
+    def refresh(self, outputs: np.ndarray, bias: np.ndarray, c: int, workers: Workers, mean: np.ndarray | None = None) -> bool:
         """Equations (12) to (17) for cluster c: the pending part into ``outputs``, a new centre at the mean of its contexts.
 
         Returns whether all numbers were finite; if not, the centre is as it was.
         """
         weight = self.totals[WEIGHT, c]
         pending = self.rows[SUMS, c].copy()
-        if weight > 0:
+        if mean is not None:
+            pass
+        elif weight > 0:
             mean = (pending / np.float32(weight)).astype(np.float32)
         else:
             mean = np.zeros_like(pending)
         spread = np.zeros_like(pending)
         if self.curvature:
-            spread = np.maximum(self.rows[SQUARES, c] - pending * mean, 0)
+            spread = np.maximum(self.rows[SQUARES, c] - np.square(pending) / np.float32(weight or 1), 0)
         top = self.top_items[c]
         outputs[top] += self.alpha[top, c, None] * pending  # these had it at once
         self.rows[SUMS, c] = 0
         others = np.zeros(self.k, dtype=np.float32) if self.printed else self.rows[SUMS] @ mean
-        shares = np.empty(self.n, dtype=np.float32)
-        blocks = [(lo, min(lo + _BLOCK, self.n)) for lo in range(0, self.n, _BLOCK)]
+        d = len(mean)
+        shares = np.zeros(self.n, dtype=np.float32)
+        blocks = [(lo, min(lo + _BLOCK, self.n)) for lo in range(self.head, self.n, _BLOCK)]
         centre = self.rows[PRODUCTS, c].copy()
         level = self.totals[CONSTANT, c] + float(centre @ mean)  # what the last alpha says of it
         while True:
-            sums = np.zeros((len(blocks), len(mean) + self.k), dtype=np.float32)
+            sums = np.zeros((len(blocks), 2 * d + self.k), dtype=np.float32)
 
             def refresh(i: int, level: float = level, sums: np.ndarray = sums) -> float:
                 return cluster_refresh.refresh(
                     outputs, self.alpha, c, *blocks[i], pending, spread, centre, mean, others, bias, level, shares,
-                    sums[i, : len(mean)], sums[i, len(mean) :],
+                    sums[i, :d], sums[i, d : 2 * d if self.curvature else d], sums[i, 2 * d :],
                 )  # fmt: skip
 
             highest = max(workers.map(refresh, range(len(blocks))), key=_nan_first)
@@ -149,14 +155,17 @@ class DualClusters:
         total = float(shares.sum(dtype=float))
         workers.map(lambda block: cluster_refresh.set_centre(self.alpha, c, *block, shares, total), blocks)
         gathered = sums.sum(axis=0, dtype=np.float64) / total
-        gathered[len(mean) + c] /= total  # a sum of squares
+        gathered[2 * d + c] /= total  # a sum of squares
         self._centre(c, mean, gathered, level + math.log(total))
         return True
 
     def _centre(self, c: int, mean: np.ndarray, sums: np.ndarray, log_total: float) -> None:
         """What belongs to a new alpha: gram, products, the constant of its bound; and no instances."""
         d = len(mean)
-        self.gram[:, c] = self.gram[c] = sums[d:]
+        self.gram[:, c] = self.gram[c] = sums[2 * d :]
+        self.rows[MEANS, c] = mean
+        if self.curvature:
+            self.rows[VARIANCES, c] = np.maximum(sums[d : 2 * d] - sums[:d] ** 2, 0)
         self.rows[PRODUCTS, c] = sums[:d]
         if not self.printed:
             self.rows[PRODUCTS, c] -= self.gram[c] @ self.rows[SUMS]
@@ -174,6 +183,10 @@ class DualClusters:
         for c in clusters if q else ():
             places = np.argpartition(-self.alpha[:, c], q - 1)[:q] if q < self.n else np.arange(q)
             self.top_items[c] = np.sort(places)
+
+    def synchronize(self, outputs: np.ndarray) -> None:
+        """Make all products anew: the second-order terms of one cluster are not in those of the others."""
+        self.rows[PRODUCTS] = self.alpha.T @ outputs - self.gram @ self.rows[SUMS]
 
     def true_outputs(self, outputs: np.ndarray) -> np.ndarray:
         """V - alpha S (N, d), a new array; clusters and outputs stay as they are."""
