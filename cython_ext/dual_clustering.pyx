@@ -201,12 +201,12 @@ cdef int take_dual(Task* task, tuple arrays) except -1:
     cdef const float[:, ::1] alpha = arrays[0], gram = arrays[1]
     cdef float[:, :, ::1] rows = arrays[2]
     cdef double[:, ::1] totals = arrays[3]
-    cdef const double[::1] limits = arrays[4]
+    cdef const double[:, ::1] limits = arrays[4]
     cdef const int32_t[:, ::1] top = arrays[5]
     cdef Py_ssize_t k = alpha.shape[1], head = arrays[6], i, j
     if (alpha.shape[0] != task.n or k < 1 or gram.shape[0] != k or gram.shape[1] != k or rows.shape[0] != 5
             or rows.shape[1] != k or rows.shape[2] != task.d or totals.shape[0] != 4 or totals.shape[1] != k
-            or limits.shape[0] != k or top.shape[0] != k or not 0 <= head < task.n):
+            or limits.shape[0] != 3 or limits.shape[1] != k or top.shape[0] != k or not 0 <= head < task.n):
         raise ValueError("shapes of the clusters do not agree")
     for i in range(k):
         for j in range(top.shape[1]):
@@ -216,7 +216,7 @@ cdef int take_dual(Task* task, tuple arrays) except -1:
     task.dual.alpha, task.dual.gram = &alpha[0, 0], &gram[0, 0]
     task.dual.pending, task.dual.products, task.dual.squares = &rows[0, 0, 0], &rows[1, 0, 0], &rows[2, 0, 0]
     task.dual.means, task.dual.variances = &rows[3, 0, 0], &rows[4, 0, 0]
-    task.dual.totals, task.dual.limits = &totals[0, 0], &limits[0]
+    task.dual.totals, task.dual.limits = &totals[0, 0], &limits[0, 0]
     task.dual.top = &top[0, 0] if top.shape[1] else NULL
     task.dual.unseen = True
     task.dual.head = head
@@ -255,7 +255,7 @@ def train_words(
         words, bounds: word numbers, and where sentences begin and end, that passed :func:`check_words`.
         objective: of OBJECTIVES.
         arrays: for the dual objectives alpha (N, K), gram (K, K), rows (5, K, d) of S, V_true^T alpha, squares, m and
-            variances, totals (4, K), limits (K), top (K, q), number of head items; for NCE and NS the noise: keep (N), alias (N), shift (N), number, key; for GD ().
+            variances, totals (4, K), limits (3, K), top (K, q), number of head items; for NCE and NS the noise: keep (N), alias (N), shift (N), number, key; for GD ().
         inputs, outputs: H and V, (N, d), changed in place; bias: (N).
         key: of the drawn widths. rate, slope: step size at target lo, and its change a target. decay: share of a word's
             row, times the rate, that is lost at each of its occurrences.

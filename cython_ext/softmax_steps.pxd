@@ -41,7 +41,7 @@ cdef enum Objective:
 # its refresh; refreshes so far.
 cdef extern from *:
     """
-    static float WK_CAP = 3;
+    static float WK_CAP = 2.0f;
     """
     float CAP "WK_CAP"
 
@@ -62,7 +62,8 @@ cdef struct Dual:
     const float* means     # (K, d) m, contexts where alpha is the soft-max
     const float* variances # (K, d) of the outputs by alpha, component by component; 0 without the second order
     double* totals         # (4, K)
-    const double* limits   # (K) instances after which a cluster is due for its refresh
+    const double* limits   # (3, K) a cluster is due for its refresh after so many instances; with so large a sum of rates, but
+                           # not before so many instances
     const int32_t* top     # (K, q) items whose term (b) is done at once
     Py_ssize_t q
     Py_ssize_t head        # the first items, whose probabilities are exact; alpha is of the others
@@ -199,8 +200,9 @@ cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nog
             add_scaled(task.outputs + item * d, -rate * dual.alpha[item * n_k + c], task.h, d)
     dual.totals[WEIGHT * n_k + c] += tail
     dual.totals[PENDING * n_k + c] += 1
-    if dual.totals[PENDING * n_k + c] >= dual.limits[c]:
-        task.due = True
+    task.due = dual.totals[PENDING * n_k + c] >= dual.limits[c] or (
+        dual.totals[WEIGHT * n_k + c] >= dual.limits[n_k + c] and dual.totals[PENDING * n_k + c] >= dual.limits[2 * n_k + c]
+    )
 
 
 cdef inline void sampled_step(Task* task, Py_ssize_t item, float rate, uint64_t counter) noexcept nogil:

@@ -20,6 +20,7 @@ from wordkit.parallel import Workers
 _BLOCK = 1 << 12  # items that one thread takes at a time
 CONSTANT, WEIGHT, PENDING, REFRESHED = range(4)  # rows of totals, as in softmax_steps.pxd
 SUMS, PRODUCTS, SQUARES, MEANS, VARIANCES = range(5)  # planes of rows
+_LEAST_SHARE = 0.01  # as instances over items: the least between two refreshes of a cluster that drifts
 _LEAST_PENDING = 16  # instances before a refresh, however young a cluster is
 
 
@@ -57,11 +58,11 @@ class DualClusters:
     """
 
     def __init__(
-        self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.1, curvature: bool = True,
+        self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.1, curvature: bool = True, drift: float = 1.0,
         printed: bool = False, top: int = 0, head: int = 0,
     ) -> None:  # fmt: skip
         n, k = len(bias), clusters
-        self.n, self.beta, self.growth, self.curvature, self.printed = n, beta, growth, curvature, printed
+        self.n, self.drift, self.beta, self.growth, self.curvature, self.printed = n, drift, beta, growth, curvature, printed
         self.head = head = 0 if printed else min(head, n - 1)
         shares = np.exp(bias.astype(float))
         shares[:head] = 0
@@ -75,6 +76,7 @@ class DualClusters:
         self.seen = np.zeros(k)
         self.top_items = np.zeros((k, min(top, n) if printed else 0), dtype=np.int32)
         self._set_top(range(k))
+        self.limits = np.full((3, k), np.inf)
         self.set_limits()
 
     @property
@@ -83,8 +85,10 @@ class DualClusters:
 
     def set_limits(self) -> None:
         """When each cluster is due, from its age."""
+        least = min(_LEAST_PENDING, self.beta * self.n)
         due = np.minimum(self.beta * self.n, self.growth * (self.seen + self.totals[PENDING]))
-        self.limits = np.ceil(np.maximum(due, min(_LEAST_PENDING, self.beta * self.n)))
+        self.limits[0] = np.ceil(np.maximum(due, least))
+        self.limits[2] = np.ceil(max(least, _LEAST_SHARE * self.n))
 
     def arrays(self, part: Part) -> tuple[np.ndarray, ...]:
         """What the training kernels take."""
@@ -110,7 +114,9 @@ class DualClusters:
 
     def due(self) -> list[int]:
         """Clusters with as many pending instances as their limit."""
-        return np.flatnonzero(self.totals[PENDING] >= self.limits).tolist()
+        most, weight, least = self.limits
+        pending = self.totals[PENDING]
+        return np.flatnonzero((pending >= most) | (self.totals[WEIGHT] >= weight) & (pending >= least)).tolist()
 
     def refresh(self, outputs: np.ndarray, bias: np.ndarray, c: int, workers: Workers, mean: np.ndarray | None = None) -> bool:
         """Equations (12) to (17) for cluster c: the pending part into ``outputs``, a new centre at the mean of its contexts.
@@ -156,6 +162,9 @@ class DualClusters:
         workers.map(lambda block: cluster_refresh.set_centre(self.alpha, c, *block, shares, total), blocks)
         gathered = sums.sum(axis=0, dtype=np.float64) / total
         gathered[2 * d + c] /= total  # a sum of squares
+        largest = float(shares.max()) / total
+        if not self.printed:
+            self.limits[1, c] = self.drift / max(largest * (1 - largest) * float(mean @ mean), 1e-30)
         self._centre(c, mean, gathered, level + math.log(total))
         return True
 
