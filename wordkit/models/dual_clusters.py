@@ -118,16 +118,14 @@ class DualClusters:
         pending = self.totals[PENDING]
         return np.flatnonzero((pending >= most) | (self.totals[WEIGHT] >= weight) & (pending >= least)).tolist()
 
-    def refresh(self, outputs: np.ndarray, bias: np.ndarray, c: int, workers: Workers, mean: np.ndarray | None = None) -> bool:
+    def refresh(self, outputs: np.ndarray, bias: np.ndarray, c: int, workers: Workers) -> bool:
         """Equations (12) to (17) for cluster c: the pending part into ``outputs``, a new centre at the mean of its contexts.
 
         Returns whether all numbers were finite; if not, the centre is as it was.
         """
         weight = self.totals[WEIGHT, c]
         pending = self.rows[SUMS, c].copy()
-        if mean is not None:
-            pass
-        elif weight > 0:
+        if weight > 0:
             mean = (pending / np.float32(weight)).astype(np.float32)
         else:
             mean = np.zeros_like(pending)
@@ -197,6 +195,12 @@ class DualClusters:
         """Make all products anew: the second-order terms of one cluster are not in those of the others."""
         self.rows[PRODUCTS] = self.alpha.T @ outputs - self.gram @ self.rows[SUMS]
 
+    def measure(self, outputs: np.ndarray) -> None:
+        """Make products and variances anew, where nothing is pending."""
+        self.synchronize(outputs)
+        squares = self.alpha.T @ np.square(outputs)
+        self.rows[VARIANCES] = np.maximum(squares - np.square(self.rows[PRODUCTS]), 0)
+
     def true_outputs(self, outputs: np.ndarray) -> np.ndarray:
         """V - alpha S (N, d), a new array; clusters and outputs stay as they are."""
         pending = self.alpha @ self.rows[SUMS]
@@ -221,6 +225,7 @@ class DualClusters:
         return {
             "clusters_alpha": self.alpha, "clusters_gram": self.gram, "clusters_rows": self.rows,
             "clusters_totals": self.totals, "clusters_seen": self.seen, "clusters_top": self.top_items,
+            "clusters_weights": self.limits[1],
         }  # fmt: skip
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
@@ -228,7 +233,8 @@ class DualClusters:
         shapes = {name: array.shape for name, array in self.state().items()}
         found = {name: array_of(arrays, name, now.dtype, shapes[name]) for name, now in self.state().items()}
         for name, array in found.items():
-            require(bool(np.isfinite(array).all()), f"{name} is not finite")
+            right = ~np.isnan(array) if name == "clusters_weights" else np.isfinite(array)
+            require(bool(right.all()), f"{name} is not finite")
         for name in ("alpha", "totals", "seen"):
             low = found[f"clusters_{name}"][1:] if name == "totals" else found[f"clusters_{name}"]
             require(bool((low >= 0).all()), f"clusters_{name} is negative")
@@ -237,4 +243,5 @@ class DualClusters:
         self.alpha, self.gram = found["clusters_alpha"].copy(), found["clusters_gram"].copy()
         self.rows, self.totals = found["clusters_rows"].copy(), found["clusters_totals"].copy()
         self.seen, self.top_items = found["clusters_seen"].copy(), top.copy()
+        self.limits[1] = found["clusters_weights"]
         self.set_limits()
