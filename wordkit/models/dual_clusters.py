@@ -20,7 +20,7 @@ from wordkit.parallel import Workers
 _BLOCK = 1 << 12  # items that one thread takes at a time
 CONSTANT, WEIGHT, PENDING, REFRESHED = range(4)  # rows of totals, as in softmax_steps.pxd
 SUMS, PRODUCTS, SQUARES, MEANS, VARIANCES = range(5)  # planes of rows
-_LEAST_SHARE = 0.01  # as instances over items: the least between two refreshes of a cluster that drifts
+_LEAST_SHARE = 0.02  # as instances over items: the least between two refreshes of a cluster that drifts
 _LEAST_PENDING = 16  # instances before a refresh, however young a cluster is
 
 
@@ -58,7 +58,7 @@ class DualClusters:
     """
 
     def __init__(
-        self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.1, curvature: bool = True, drift: float = 1.0,
+        self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.3, curvature: bool = True, drift: float = 3.0,
         printed: bool = False, top: int = 0, head: int = 0,
     ) -> None:  # fmt: skip
         n, k = len(bias), clusters
