@@ -28,6 +28,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
             "train_hmtm",
             "Learn classes of words, and word vectors, from dependency trees or text.",
         ),
+        "dcme": ("dcme", "Learn word vectors, or a classifier of very many classes, by a full soft-max."),
     },
     "Apply": {
         "predict": ("predict", "Label documents with a trained classifier."),

@@ -8,6 +8,8 @@ from typing import Any
 _HOMES = {
     "BagOfWords": "bag_of_words",
     "BrownClustering": "brown",
+    "DualClusteringEmbedding": "dcme",
+    "EmbeddingModel": "embedding_model",
     "HiddenMarkovTree": "hmtm",
     "RPAClassifier": "rpa",
     "TextClassifier": "text_classifier",
@@ -19,6 +21,8 @@ _HOMES = {
 __all__ = [
     "BagOfWords",
     "BrownClustering",
+    "DualClusteringEmbedding",
+    "EmbeddingModel",
     "HiddenMarkovTree",
     "RPAClassifier",
     "TextClassifier",

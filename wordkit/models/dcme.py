@@ -223,7 +223,8 @@ class DualClusteringEmbedding(Estimator):
         if self.trainer_.clusters is not None:
             record["clusters_used"] = int(np.count_nonzero(self.trainer_.clusters.totals[3]))
         if heldout is not None:
-            record["heldout_log_likelihood"] = self.score(heldout)
+            value = self.score(heldout)
+            record["heldout_log_likelihood"] = None if math.isnan(value) else value
         self.history_.append(record)
         monitor.epoch(record)
 
