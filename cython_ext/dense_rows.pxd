@@ -5,7 +5,8 @@
     add_outer        rows[i] += coefficients[i] x
     without_mix      out = row - sum over i of coefficients[i] rows[i]
     add_scaled       y += a x;   add_squares: y += a x * x;   dot: x.y;
-    second_order     out = centre + variance (x - mean); returns sum of variance (x - mean)^2
+    second_order     out = centre + s variance (x - mean), with q = sum of variance (x - mean)^2 and s = min(1, reach / sqrt(q)):
+                     the gradient of Huber's function of sqrt(q), which is q/2 up to reach and goes on in a line; returns it
     scaled_difference  out = a x - b y
     learn_row        e += a row, then row += a x
     shrunk_row       row = row (1 - s) + x
@@ -149,15 +150,17 @@ cdef extern from *:
     }
 
     WK_ROW float wk_second_order(float *restrict out, const float *restrict centre, const float *restrict variance,
-                                 const float *restrict x, const float *restrict mean, ptrdiff_t d) {
-        float sums[8] = {0};
+                                 const float *restrict x, const float *restrict mean, float reach, ptrdiff_t d) {
+        float sums[8] = {0}, q, share = 1;
         for (ptrdiff_t c = 0; c < d; c += 8)
             for (ptrdiff_t l = 0; l < 8; l++) {
-                const float away = x[c + l] - mean[c + l], drawn = variance[c + l] * away;
-                out[c + l] = centre[c + l] + drawn;
-                sums[l] += drawn * away;
+                const float away = x[c + l] - mean[c + l];
+                sums[l] += variance[c + l] * away * away;
             }
-        return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+        q = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+        if (q > reach * reach) share = reach / sqrtf(q);
+        for (ptrdiff_t c = 0; c < d; c++) out[c] = centre[c] + share * variance[c] * (x[c] - mean[c]);
+        return share < 1 ? reach * (sqrtf(q) - 0.5f * reach) : 0.5f * q;
     }
 
     WK_ROW void wk_scaled_difference(float *out, float a, const float *x, float b, const float *y, ptrdiff_t d) {
@@ -254,7 +257,7 @@ cdef extern from *:
     void without_mix "wk_without_mix"(const float*, const float*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
     void add_scaled "wk_add_scaled"(float*, float, const float*, Py_ssize_t) noexcept nogil
     void add_squares "wk_add_squares"(float*, float, const float*, Py_ssize_t) noexcept nogil
-    float second_order "wk_second_order"(float*, const float*, const float*, const float*, const float*, Py_ssize_t) noexcept nogil
+    float second_order "wk_second_order"(float*, const float*, const float*, const float*, const float*, float, Py_ssize_t) noexcept nogil
     void scaled_difference "wk_scaled_difference"(float*, float, const float*, float, const float*, Py_ssize_t) noexcept nogil
     void learn_row "wk_learn_row"(float*, float, const float*, float*, Py_ssize_t) noexcept nogil
     void shrunk_row "wk_shrunk_row"(float*, float, const float*, Py_ssize_t) noexcept nogil

@@ -41,9 +41,9 @@ cdef enum Objective:
 # its refresh; refreshes so far.
 cdef extern from *:
     """
-    static float WK_CAP = 2.0f;
+    static float WK_CAP = 2.0f, WK_HUBER = 2.0f;
     """
-    float CAP "WK_CAP"
+    float CAP "WK_CAP", HUBER "WK_HUBER"
 
 cdef enum Total:
     CONSTANT = 0
@@ -161,8 +161,8 @@ cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nog
         without_mix(row, alpha, dual.pending, n_k, d, task.row)
         row = task.row
     score = dot(row, task.h, d) + task.bias[item]
-    log_sum += 0.5 * second_order(
-        task.error, dual.products + c * d, dual.variances + c * d, task.h, dual.means + c * d, d
+    log_sum += second_order(
+        task.error, dual.products + c * d, dual.variances + c * d, task.h, dual.means + c * d, HUBER, d
     )
     log_tail = log_sum
     if not isfinite(score) or not isfinite(log_sum):
