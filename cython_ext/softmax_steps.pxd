@@ -151,8 +151,8 @@ cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nog
     cdef Py_ssize_t d = task.d, n_k = dual.k, n_head = dual.head, c, k
     cdef const float* alpha = dual.alpha + item * n_k
     cdef const float* row = task.outputs + item * d
-    cdef float score, tail = rate, weight, push, product, linear, ratio
-    cdef double log_sum, log_tail, share
+    cdef float score, tail, weight, product, linear, ratio
+    cdef double log_sum, log_tail
     products(dual.products, task.h, n_k, d, task.scores)
     c = nearest(task)
     product = task.scores[c]
@@ -173,24 +173,22 @@ cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nog
         for k in range(n_head):
             task.scores[k] += task.bias[k]
         log_sum = shared_mass(task, log_sum, n_head)
-        tail = rate * task.weights[n_head]
-    push = rate
     if task.objective == DUAL and item >= n_head:
         linear = score - task.bias[item] - product - dot(row, dual.means + c * d, d) + dot(
             dual.products + c * d, dual.means + c * d, d
         )
-        share = log_tail - log_sum
-        ratio = alpha[c] * (1 + linear if linear > -0.9 else <float>0.1) * exponential(<float>(share - (score - log_sum)))
-        push = rate * (ratio if ratio < CAP else CAP)
+        ratio = alpha[c] * (1 + linear if linear > -0.9 else <float>0.1) * exponential(<float>(log_tail - score))
+        rate *= ratio if ratio < CAP else CAP
+    tail = rate * (task.weights[n_head] if n_head else 1)
     task.gained += score - log_sum
-    scaled_difference(task.error, push, row, tail, task.error, d)
+    scaled_difference(task.error, rate, row, tail, task.error, d)
     for k in range(n_head):
         learn_row(task.outputs + k * d, -rate * task.weights[k], task.h, task.error, d)
-    add_scaled(task.outputs + item * d, push, task.h, d)
+    add_scaled(task.outputs + item * d, rate, task.h, d)
     add_scaled(dual.pending + c * d, tail, task.h, d)
     add_squares(dual.squares + c * d, tail, task.h, d)
     if task.objective == DUAL:
-        weight = push if item >= n_head else 0
+        weight = rate if item >= n_head else 0
         for k in range(n_k):
             task.weights[k] = weight * alpha[k] - tail * dual.gram[k * n_k + c]
         add_outer(dual.products, task.weights, task.h, n_k, d)

@@ -42,5 +42,8 @@ head -n 3 corpus.paths
 say "evaluate similarity: word vectors beside people's scores"
 wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
 
+say "evaluate analogy: dog is to dogs as cat is to what?"
+wordkit -q evaluate analogy "$samples/vectors.txt" "$samples/analogies.txt"
+
 say "de-noising (Denis and Ralaivola 2017, Figure 1): accuracy of PA and RPA on noisy vectors"
 python -m wordkit.evaluation.denoising

@@ -31,6 +31,7 @@ COVERED = {
     "U082": "tests/evaluation/test_classification.py",
     "U090": PREDICT, "U092": LINE, "U093": LINE, "U094": LINE, "U095": TRAIN, "U096": TRAIN, "U099": LINE, "U100": LINE,
     "U018": HMTM_DATA, "U053": DECODE, "U071": HMTM_DATA, "U072": DECODE, "U073": HMTM_DATA, "U074": HMTM, "U078": HMTM,
+    "U083": ANALOGY, "U084": ANALOGY,
     "U102": MODELS, "U103": LINE, "U104": MODELS,
 }  # fmt: skip
 
@@ -39,7 +40,6 @@ LATER = {
     "U066": "train-rpa has no options that switch off its loss; for dcme", "U067": "for cooccur and sparse-code",
     "U068": "for dcme", "U075": "for sparse-code", "U076": "for trace-lasso",
     "U077": "for trace-lasso", "U080": "models of wordkit are one file; for counts and vocabularies",
-    "U083": "for evaluate analogy", "U084": "for evaluate analogy",
     "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
     "U089": "for tmira",
     "U098": "tqdm draws the bar, and report.py asks it for the rate of the whole run", "U101": "packaging: see .ci/run",
