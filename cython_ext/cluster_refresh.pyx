@@ -27,7 +27,7 @@ def refresh(
     float[:, ::1] outputs, const float[:, ::1] alpha, Py_ssize_t c, Py_ssize_t lo, Py_ssize_t hi, const float[::1] pending,
     const float[::1] curvature, const float[::1] centre, const float[::1] mean, const float[::1] others,
     const float[::1] bias, float level, float[::1] shares, float[::1] product, float[::1] squares,
-    float[::1] gram,
+    float[::1] gram, float[::1] drifts, float[::1] moved,
 ):
     """Take the pending part of cluster c into the outputs, and find the shares of the items at its mean context.
 
@@ -36,6 +36,7 @@ def refresh(
         pending, curvature, centre, mean: (d) S_c; C; V^T alpha_c; m.
         others: (K) S_k . m, zero at c. bias: (N). level: about the logarithm of the sum of the exponentials.
         shares: (N) written from lo to hi - 1.
+        drifts: (K d), added to: what the second order takes from V^T alpha, of the items where it counts. moved: (d) scratch.
         product, squares, gram: (d), (d) or (0), (K); sums of share_j V_j, of share_j V_j^2 and of share_j alpha_jk (of share_j^2 at c) are added to them, at c written.
 
     Returns:
@@ -45,7 +46,7 @@ def refresh(
     cdef float highest, most = 0
     check(lo, hi, n, c, n_k, alpha.shape[0] == n and pending.shape[0] == d and curvature.shape[0] == d and centre.shape[0] == d
           and mean.shape[0] == d and others.shape[0] == n_k and bias.shape[0] == n and shares.shape[0] == n and d % 8 == 0
-          and product.shape[0] == d and squares.shape[0] in (0, d) and gram.shape[0] == n_k)
+          and product.shape[0] == d and squares.shape[0] in (0, d) and gram.shape[0] == n_k and drifts.shape[0] == n_k * d and moved.shape[0] == d)
     if lo == hi or d == 0:
         return -float("inf")
     with nogil:
@@ -54,7 +55,7 @@ def refresh(
         highest = refresh_rows(
             &outputs[lo, 0], &alpha[lo, 0], n_k, c, hi - lo, d, &pending[0], &curvature[0], &centre[0], most, &mean[0],
             &others[0], &bias[lo], level, &shares[lo], &product[0],
-            &squares[0] if squares.shape[0] else NULL, &gram[0],
+            &squares[0] if squares.shape[0] else NULL, &gram[0], &drifts[0], &moved[0],
         )
     return highest
 

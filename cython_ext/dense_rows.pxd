@@ -8,7 +8,7 @@
     second_order     out = centre + s variance (x - mean), with q = sum of variance (x - mean)^2 and s = min(1, reach / sqrt(q)):
                      the gradient of Huber's function of sqrt(q), which is q/2 up to reach and goes on in a line; returns it
     scaled_difference  out = a x - b y
-    learn_row        e += a row, then row += a x
+    learn_row        e += a row, then row += a x; learn_rows: the same for n rows with factors a[i]
     shrunk_row       row = row (1 - s) + x
     refresh_rows     the loop of ``cluster_refresh.pyx``
     exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine; sigmoid likewise
@@ -72,6 +72,9 @@ cdef extern from *:
     }
     #endif
 
+    WK_INLINE void wk_fetch_row(const float *row, ptrdiff_t d) {
+        for (ptrdiff_t c = 0; c < d; c += 16) WK_FETCH(row + c);
+    }
     WK_ROW float wk_row_dot(const float *x, const float *y, ptrdiff_t d) { return wk_dot_of(x, y, d); }
 
     WK_INLINE void wk_rows_times(const float *rows, const float *x, ptrdiff_t n, ptrdiff_t d, float *out) {
@@ -175,6 +178,26 @@ cdef extern from *:
         }
     }
 
+    WK_ROW void wk_learn_rows(float *restrict rows, const float *a, const float *restrict x, float *restrict e, ptrdiff_t n,
+                              ptrdiff_t d) {
+        ptrdiff_t i = 0;
+        for (; i + 2 <= n; i += 2, rows += 2 * d) {
+            const float p = a[i], q = a[i + 1];
+            for (ptrdiff_t c = 0; c < d; c++) {
+                const float r = rows[c], s = rows[d + c];
+                e[c] += p * r + q * s;
+                rows[c] = r + p * x[c];
+                rows[d + c] = s + q * x[c];
+            }
+        }
+        for (; i < n; i++, rows += d)
+            for (ptrdiff_t c = 0; c < d; c++) {
+                const float r = rows[c];
+                e[c] += a[i] * r;
+                rows[c] = r + a[i] * x[c];
+            }
+    }
+
     WK_ROW void wk_shrunk_row(float *restrict row, float s, const float *restrict x, ptrdiff_t d) {
         for (ptrdiff_t c = 0; c < d; c++) row[c] = row[c] * (1 - s) + x[c];
     }
@@ -189,20 +212,26 @@ cdef extern from *:
         return (a[0] + a[2]) + (a[1] + a[3]);
     }
 
-    WK_INLINE void wk_fold_row(float *restrict row, float a, const float *restrict x, const float *restrict curvature,
-                               const float *restrict centre, float most, ptrdiff_t d) {
-        if (a * most < 1e-6f)  /* f would change nothing that counts */
+    /* Returns whether ``moved`` holds what the second order has taken from the row. */
+    WK_INLINE int wk_fold_row(float *restrict row, float a, const float *restrict x, const float *restrict curvature,
+                              const float *restrict centre, float most, float *restrict moved, ptrdiff_t d) {
+        if (a * most < 1e-6f) {  /* f would change nothing that counts */
             for (ptrdiff_t c = 0; c < d; c++) row[c] -= a * x[c];
-        else if (a * most < 1e-3f)  /* f - f^2 is f / (1 + f) to 1e-6 */
+            return 0;
+        }
+        if (a * most < 1e-3f) {  /* f - f^2 is f / (1 + f) to 1e-6 */
             for (ptrdiff_t c = 0; c < d; c++) {
                 const float v = row[c] - a * x[c], f = a * curvature[c];
                 row[c] = v - (f - f * f) * (v - centre[c]);
             }
-        else
-            for (ptrdiff_t c = 0; c < d; c++) {
-                const float v = row[c] - a * x[c], f = a * curvature[c];
-                row[c] = v - f / (1 + f) * (v - centre[c]);
-            }
+            return 0;
+        }
+        for (ptrdiff_t c = 0; c < d; c++) {
+            const float v = row[c] - a * x[c], f = a * curvature[c];
+            moved[c] = f / (1 + f) * (v - centre[c]);
+            row[c] = v - moved[c];
+        }
+        return 1;
     }
 
     WK_INLINE float wk_exponential(float x) {
@@ -222,15 +251,19 @@ cdef extern from *:
                                  const float *restrict centre, float most, const float *restrict mean,
                                  const float *restrict others, const float *restrict bias, float level,
                                  float *restrict shares, float *restrict product, float *restrict squares,
-                                 float *restrict gram) {
+                                 float *restrict gram, float *restrict drifts, float *restrict moved) {
         float highest = -INFINITY, square = 0;
         for (ptrdiff_t from = 0; from < n; from += WK_STRIPE) {
             const ptrdiff_t size = n - from < WK_STRIPE ? n - from : WK_STRIPE;
             float *rows = outputs + from * d, *share = shares + from;
             const float *centres = alpha + from * k;
             ptrdiff_t j = 0;
-            for (; j < size; j++)
-                wk_fold_row(rows + j * d, centres[j * k + c], pending, curvature, centre, most, d);
+            for (; j < size; j++) {
+                wk_fetch_row(rows + (j + WK_STRIPE) * d, d);  /* of the next stripe; past the end it does no harm */
+                if (wk_fold_row(rows + j * d, centres[j * k + c], pending, curvature, centre, most, moved, d))
+                    for (ptrdiff_t i = 0; i < k; i++)
+                        for (ptrdiff_t l = 0; l < d; l++) drifts[i * d + l] += centres[j * k + i] * moved[l];
+            }
             wk_rows_times(rows, mean, size, d, share);
             for (j = 0; j < size; j++) share[j] += bias[from + j] - wk_short_dot(centres + j * k, others, k);
             for (j = 0; j < size; j++) highest = share[j] <= highest ? highest : share[j];  /* NaN stays */
@@ -246,9 +279,6 @@ cdef extern from *:
 
     WK_INLINE float wk_sigmoid(float x) { return 1 / (1 + wk_exponential(-x)); }
 
-    WK_INLINE void wk_fetch_row(const float *row, ptrdiff_t d) {
-        for (ptrdiff_t c = 0; c < d; c += 16) WK_FETCH(row + c);
-    }
     """
     float dot "wk_row_dot"(const float*, const float*, Py_ssize_t) noexcept nogil
     void products "wk_products"(const float*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
@@ -260,10 +290,11 @@ cdef extern from *:
     float second_order "wk_second_order"(float*, const float*, const float*, const float*, const float*, float, Py_ssize_t) noexcept nogil
     void scaled_difference "wk_scaled_difference"(float*, float, const float*, float, const float*, Py_ssize_t) noexcept nogil
     void learn_row "wk_learn_row"(float*, float, const float*, float*, Py_ssize_t) noexcept nogil
+    void learn_rows "wk_learn_rows"(float*, const float*, const float*, float*, Py_ssize_t, Py_ssize_t) noexcept nogil
     void shrunk_row "wk_shrunk_row"(float*, float, const float*, Py_ssize_t) noexcept nogil
     float refresh_rows "wk_refresh_rows"(float*, const float*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t, const float*,
                                          const float*, const float*, float, const float*, const float*, const float*, float,
-                                         float*, float*, float*, float*) noexcept nogil
+                                         float*, float*, float*, float*, float*, float*) noexcept nogil
     float exponential "wk_exponential"(float) noexcept nogil
     float sigmoid "wk_sigmoid"(float) noexcept nogil
     void fetch_row "wk_fetch_row"(const float*, Py_ssize_t) noexcept nogil

@@ -22,6 +22,7 @@ from dense_rows cimport (
     exponential,
     fetch_row,
     learn_row,
+    learn_rows,
     picked_products,
     products,
     scaled_difference,
@@ -182,8 +183,10 @@ cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nog
     tail = rate * (task.weights[n_head] if n_head else 1)
     task.gained += score - log_sum
     scaled_difference(task.error, rate, row, tail, task.error, d)
-    for k in range(n_head):
-        learn_row(task.outputs + k * d, -rate * task.weights[k], task.h, task.error, d)
+    if n_head > 0:
+        for k in range(n_head):
+            task.weights[k] *= -rate
+        learn_rows(task.outputs, task.weights, task.h, task.error, n_head, d)
     add_scaled(task.outputs + item * d, rate, task.h, d)
     add_scaled(dual.pending + c * d, tail, task.h, d)
     add_squares(dual.squares + c * d, tail, task.h, d)
@@ -239,7 +242,7 @@ cdef inline void sampled_step(Task* task, Py_ssize_t item, float rate, uint64_t 
 
 cdef inline void full_step(Task* task, Py_ssize_t item, float rate) noexcept nogil:
     cdef Py_ssize_t j, d = task.d
-    cdef float highest, weight
+    cdef float highest
     cdef double total = 0
     products(task.outputs, task.h, task.n, d, task.scores)
     for j in range(task.n):
@@ -257,8 +260,9 @@ cdef inline void full_step(Task* task, Py_ssize_t item, float rate) noexcept nog
     for j in range(d):
         task.error[j] = 0
     for j in range(task.n):
-        weight = <float>(-rate * task.weights[j] / total) + (rate if j == item else <float>0)
-        learn_row(task.outputs + j * d, weight, task.h, task.error, d)
+        task.weights[j] *= <float>(-rate / total)
+    task.weights[item] += rate
+    learn_rows(task.outputs, task.weights, task.h, task.error, task.n, d)
 
 
 cdef inline void take_step(Task* task, Py_ssize_t item, float rate, uint64_t counter) noexcept nogil:

@@ -38,6 +38,18 @@ class Part(NamedTuple):
     totals: np.ndarray
 
 
+class _Sums(NamedTuple):
+    """What a pass over the items finds: exponentials of scores, and their sums with V, V^2 and alpha (of squares at c);
+    what the second order has moved V^T alpha (K, d)."""
+
+    shares: np.ndarray
+    total: float
+    product: np.ndarray
+    squares: np.ndarray
+    gram: np.ndarray
+    drifts: np.ndarray
+
+
 class DualClusters:
     """Clusters and the pending part of the outputs.
 
@@ -123,59 +135,71 @@ class DualClusters:
 
         Returns whether all numbers were finite; if not, the centre is as it was.
         """
-        weight = self.totals[WEIGHT, c]
+        weight = np.float32(self.totals[WEIGHT, c])
         pending = self.rows[SUMS, c].copy()
-        if weight > 0:
-            mean = (pending / np.float32(weight)).astype(np.float32)
-        else:
-            mean = np.zeros_like(pending)
+        mean = pending / weight if weight > 0 else np.zeros_like(pending)
         spread = np.zeros_like(pending)
         if self.curvature:
-            spread = np.maximum(self.rows[SQUARES, c] - np.square(pending) / np.float32(weight or 1), 0)
+            spread = np.maximum(self.rows[SQUARES, c] - pending * mean, 0)
         top = self.top_items[c]
         outputs[top] += self.alpha[top, c, None] * pending  # these had it at once
         self.rows[SUMS, c] = 0
-        others = np.zeros(self.k, dtype=np.float32) if self.printed else self.rows[SUMS] @ mean
-        d = len(mean)
-        shares = np.zeros(self.n, dtype=np.float32)
-        blocks = [(lo, min(lo + _BLOCK, self.n)) for lo in range(self.head, self.n, _BLOCK)]
-        centre = self.rows[PRODUCTS, c].copy()
-        level = self.totals[CONSTANT, c] + float(centre @ mean)  # what the last alpha says of it
-        while True:
-            sums = np.zeros((len(blocks), 2 * d + self.k), dtype=np.float32)
-
-            def refresh(i: int, level: float = level, sums: np.ndarray = sums) -> float:
-                return cluster_refresh.refresh(
-                    outputs, self.alpha, c, *blocks[i], pending, spread, centre, mean, others, bias, level, shares,
-                    sums[i, :d], sums[i, d : 2 * d if self.curvature else d], sums[i, 2 * d :],
-                )  # fmt: skip
-
-            highest = max(workers.map(refresh, range(len(blocks))), key=_nan_first)
-            if not math.isfinite(highest):
-                return False
-            if abs(highest - level) < _REACH:
-                break
-            pending, spread, level = np.zeros_like(pending), np.zeros_like(pending), highest  # once more, for the sums
-        total = float(shares.sum(dtype=float))
-        workers.map(lambda block: cluster_refresh.set_centre(self.alpha, c, *block, shares, total), blocks)
-        gathered = sums.sum(axis=0, dtype=np.float64) / total
-        gathered[2 * d + c] /= total  # a sum of squares
-        largest = float(shares.max()) / total
-        if not self.printed:
-            self.limits[1, c] = self.drift / max(largest * (1 - largest) * float(mean @ mean), 1e-30)
-        self._centre(c, mean, gathered, level + math.log(total))
+        level = self.totals[CONSTANT, c] + float(self.rows[PRODUCTS, c] @ mean)  # what the last alpha says of it
+        sums, highest = self._pass(outputs, bias, c, workers, pending, spread, mean, level)
+        if math.isfinite(highest) and abs(highest - level) > _REACH:  # once more, for the sums alone
+            self.rows[PRODUCTS] -= sums.drifts
+            nothing, level = np.zeros_like(pending), highest
+            sums, highest = self._pass(outputs, bias, c, workers, nothing, nothing, mean, level)
+        if not math.isfinite(highest):
+            return False
+        blocks = self._blocks()
+        workers.map(
+            lambda block: cluster_refresh.set_centre(self.alpha, c, *block, sums.shares, sums.total), blocks
+        )
+        self._centre(c, mean, sums, level + math.log(sums.total))
         return True
 
-    def _centre(self, c: int, mean: np.ndarray, sums: np.ndarray, log_total: float) -> None:
+    def _blocks(self) -> list[tuple[int, int]]:
+        return [(lo, min(lo + _BLOCK, self.n)) for lo in range(self.head, self.n, _BLOCK)]
+
+    def _pass(
+        self, outputs: np.ndarray, bias: np.ndarray, c: int, workers: Workers, pending: np.ndarray, spread: np.ndarray,
+        mean: np.ndarray, level: float,
+    ) -> tuple[_Sums, float]:  # fmt: skip
+        """One pass over the items: their sums, and the highest score (NaN where one is not a number)."""
+        d, k, blocks = len(mean), self.k, self._blocks()
+        others = np.zeros(k, dtype=np.float32) if self.printed else self.rows[SUMS] @ mean
+        shares = np.zeros(self.n, dtype=np.float32)
+        centre = self.rows[PRODUCTS, c].copy()
+        cuts = np.cumsum([d, d if self.curvature else 0, k, k * d])
+        per_block = np.zeros((len(blocks), int(cuts[-1])), dtype=np.float32)
+
+        def work(i: int) -> float:
+            return cluster_refresh.refresh(
+                outputs, self.alpha, c, *blocks[i], pending, spread, centre, mean, others, bias, level, shares,
+                *np.split(per_block[i], cuts[:-1]), np.empty(d, dtype=np.float32),
+            )  # fmt: skip
+
+        highest = max(workers.map(work, range(len(blocks))), key=_nan_first)
+        product, squares, gram, drifts = np.split(per_block.sum(axis=0, dtype=np.float64), cuts[:-1])
+        total = float(shares.sum(dtype=float))
+        return _Sums(shares, total, product, squares, gram, drifts.reshape(k, d).astype(np.float32)), highest
+
+    def _centre(self, c: int, mean: np.ndarray, sums: _Sums, log_total: float) -> None:
         """What belongs to a new alpha: gram, products, the constant of its bound; and no instances."""
-        d = len(mean)
-        self.gram[:, c] = self.gram[c] = sums[2 * d :]
+        gram = sums.gram / sums.total
+        gram[c] /= sums.total  # a sum of squares
+        product = sums.product / sums.total
+        self.gram[:, c] = self.gram[c] = gram
         self.rows[MEANS, c] = mean
         if self.curvature:
-            self.rows[VARIANCES, c] = np.maximum(sums[d : 2 * d] - sums[:d] ** 2, 0)
-        self.rows[PRODUCTS, c] = sums[:d]
+            self.rows[PRODUCTS] -= sums.drifts
+            self.rows[VARIANCES, c] = np.maximum(sums.squares / sums.total - product**2, 0)
+        self.rows[PRODUCTS, c] = product
         if not self.printed:
             self.rows[PRODUCTS, c] -= self.gram[c] @ self.rows[SUMS]
+            largest = float(sums.shares.max()) / sums.total
+            self.limits[1, c] = self.drift / max(largest * (1 - largest) * float(mean @ mean), 1e-30)
         self.rows[SQUARES, c] = 0
         # log Z(m) = E_alpha[v].m + H(alpha) + E_alpha[b], tight at the mean.
         self.totals[CONSTANT, c] = log_total - float(self.rows[PRODUCTS, c].astype(float) @ mean)
@@ -195,11 +219,22 @@ class DualClusters:
         """Make all products anew: the second-order terms of one cluster are not in those of the others."""
         self.rows[PRODUCTS] = self.alpha.T @ outputs - self.gram @ self.rows[SUMS]
 
+    def turn(self, turn: np.ndarray, outputs: np.ndarray) -> None:
+        """Follow outputs and contexts that were multiplied by an orthogonal matrix (d, d).
+
+        Of pending squares only the diagonal is known, and so is the new one's part that comes from it.
+        """
+        weights = np.maximum(self.totals[WEIGHT], 1e-30)[:, None].astype(np.float32)
+        spread = np.maximum(self.rows[SQUARES] - np.square(self.rows[SUMS]) / weights, 0)
+        self.rows[[SUMS, MEANS]] = self.rows[[SUMS, MEANS]] @ turn
+        self.rows[SQUARES] = spread @ np.square(turn) + np.square(self.rows[SUMS]) / weights
+        self.measure(outputs)
+
     def measure(self, outputs: np.ndarray) -> None:
-        """Make products and variances anew, where nothing is pending."""
-        self.synchronize(outputs)
-        squares = self.alpha.T @ np.square(outputs)
-        self.rows[VARIANCES] = np.maximum(squares - np.square(self.rows[PRODUCTS]), 0)
+        """Make products and variances anew; what is pending is left out of the variances."""
+        centres, squares = self.alpha.T @ outputs, self.alpha.T @ np.square(outputs)
+        self.rows[PRODUCTS] = centres - self.gram @ self.rows[SUMS]
+        self.rows[VARIANCES] = np.maximum(squares - np.square(centres), 0)
 
     def true_outputs(self, outputs: np.ndarray) -> np.ndarray:
         """V - alpha S (N, d), a new array; clusters and outputs stay as they are."""

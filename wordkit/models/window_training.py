@@ -13,7 +13,7 @@ import numpy as np
 
 from wordkit._kernels import dual_clustering
 from wordkit.checks import array_of, require
-from wordkit.models.dual_clusters import MEANS, PRODUCTS, SQUARES, SUMS, DualClusters
+from wordkit.models.dual_clusters import DualClusters
 from wordkit.parallel import Workers
 
 BLOCK = 50_000  # words between two looks at the monitor
@@ -176,9 +176,7 @@ class WindowTrainer:
         turn[:width, :width] = axes[:, ::-1]
         self.outputs[:] = self.outputs @ turn
         self.inputs[:] = self.inputs @ turn
-        clusters.rows[[SUMS, PRODUCTS, MEANS]] = clusters.rows[[SUMS, PRODUCTS, MEANS]] @ turn
-        clusters.rows[SQUARES] = 0
-        clusters.measure(self.outputs)
+        clusters.turn(turn, self.outputs)
         self.since_turn = 0
 
     def true_outputs(self) -> np.ndarray:
