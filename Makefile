@@ -8,12 +8,12 @@ VENV := .venv
 DEMO_VENV := .venv-demo
 PEERS_VENV := .venv-peers
 BIN := $(VENV)/bin
-SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd)
+SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd cython_ext/*.h)
 # Where output of experiments goes.
 RESULTS ?= results
 export DATA
 
-.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation samples
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso samples
 
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -27,8 +27,9 @@ $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 
 build: $(VENV)/.installed ## install into .venv, editable, with all extras
 
+# Two workers, whole files each; the kernels' GEMM is one thread's work, as on the command line.
 test: $(VENV)/.installed ## the whole test suite
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.installed ## style and types
 	$(BIN)/python -m ruff check .
@@ -46,7 +47,7 @@ demo: $(DEMO_VENV)/.installed ## install as a user does, and run the main job on
 
 $(PEERS_VENV)/.installed:
 	$(PYTHON) -m venv $(PEERS_VENV)
-	$(PEERS_VENV)/bin/python -m pip install -q gensim fasttext conllu scikit-learn hmmlearn
+	$(PEERS_VENV)/bin/python -m pip install -q gensim fasttext conllu scikit-learn hmmlearn spams-bin cvxpy scs clarabel
 	touch $@
 
 bench: $(VENV)/.installed $(PEERS_VENV)/.installed ## speed beside the peers, in one run (DATA=folder of real texts, PEERS=folder of binaries)
@@ -63,6 +64,13 @@ experiment-hmtm: $(VENV)/.installed ## chains, trees and labelled trees on the t
 
 experiment-hmtm-approximation: $(VENV)/.installed ## Figures 2.2 and 2.3 of Grave's thesis, on the UD trees of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_hmtm_approximation --data "$(DATA)" --output $(RESULTS)/hmtm-approximation
+
+experiment-forest: $(VENV)/.installed $(PEERS_VENV)/.installed ## Table 1 of the sparse coding paper on the text of DATA=folder
+	$(BIN)/python -m tests.benchmarks.experiment_forest --data "$(DATA)" --output $(RESULTS)/forest --peer-python $(PEERS_VENV)/bin/python
+
+# FULL=1: the sizes of the thesis, which take hours; a run that is called again goes on.
+experiment-trace-lasso: $(VENV)/.installed ## Figures 7.1 to 7.4 of Grave's thesis, small; FULL=1: as there
+	$(BIN)/python -m tests.benchmarks.experiment_trace_lasso --output $(RESULTS)/trace-lasso $(if $(FULL),--full)
 
 samples: $(VENV)/.installed ## make the files of data_samples anew
 	$(BIN)/python data_samples/generate.py

@@ -1,9 +1,9 @@
 """Inline-only door to BLAS for row-major matrices: SciPy's own, so that nothing is linked and the GIL may be released.
 
-    gemm    out (m, n) = op(A) (m, k) op(B) (k, n) + beta out; op is the transpose where asked
+    gemm    out (m, n) = op(A) (m, k) op(B) (k, n) + beta out; op is the transpose where asked; gemm_f in float32
 """
 
-from scipy.linalg.cython_blas cimport dgemm
+from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 
 cdef inline void gemm(bint transpose_a, bint transpose_b, Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const double* a,
@@ -17,3 +17,14 @@ cdef inline void gemm(bint transpose_a, bint transpose_b, Py_ssize_t m, Py_ssize
     if m > 0 and n > 0 and k > 0:
         # A row-major matrix is its transpose to BLAS: out' = op(B)' op(A)'.
         dgemm(&tb, &ta, &columns, &rows, &inner, &alpha, <double*>b, &ldb, <double*>a, &lda, &beta, out, &columns)
+
+
+cdef inline void gemm_f(bint transpose_a, bint transpose_b, Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const float* a,
+                        const float* b, float beta, float* out) noexcept nogil:
+    cdef int rows = <int>m, columns = <int>n, inner = <int>k
+    cdef int lda = <int>(m if transpose_a else k), ldb = <int>(k if transpose_b else n)
+    cdef char ta = b"T" if transpose_a else b"N"
+    cdef char tb = b"T" if transpose_b else b"N"
+    cdef float alpha = 1
+    if m > 0 and n > 0 and k > 0:
+        sgemm(&tb, &ta, &columns, &rows, &inner, &alpha, <float*>b, &ldb, <float*>a, &lda, &beta, out, &columns)

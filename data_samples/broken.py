@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import struct
+import zipfile
 
 _ROW = "{}\t{}\t_\tNOUN\tNN\t_\t{}\t{}\t_\t_\n"
 
@@ -16,6 +18,13 @@ def _tree(*heads: object) -> str:
 def _truncated_gzip() -> bytes:
     text = "".join(f"w{i} {i / 8} {i / 4}\n" for i in range(200))
     return gzip.compress(f"200 2\n{text}".encode(), mtime=0)[:200]
+
+
+def _cut_counts() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("data.npy"), bytes(100))
+    return out.getvalue()[:80]
 
 
 _GOOD_TREE = _tree(2, 0)
@@ -87,7 +96,13 @@ FILES: dict[str, tuple[bytes | str, str, str]] = {
     "word.csv": ("a,b\n1,2\n3,x\n", "csv", "line 3: `x` is not a number"),
     "score.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\tlow\n", "similarity", "line 2: `low` is not a number"),
     "columns.similarity.txt": ("cat\tdog\t7.5\ncat\tcar\n", "similarity", "line 2: 2 columns, expected 3: word, word, score"),
-    "forest_order.txt": ("-1\n2\n0\n", "forest", "line 2: parent 2 comes after its child"),
+    "columns.analogies.txt": (": gram1-plural\ncat cats dog dogs\ncat cats dog\n", "analogies",
+        "line 3: 3 words, expected 4: a is to b as c is to d"),
+    "section.analogies.txt": ("cat cats dog dogs\n", "analogies",
+        "line 1: a question before the first section, expected a line `: NAME` (names of syntactic sections begin with gram)"),
+    "cut.counts.npz": (_cut_counts(), "counts",
+        "is not a counts file, or is damaged, expected the -o of wordkit cooccur"),
+    "forest_order.txt": ("-1\n2\n0\n", "forest", "line 2: parent 2 of node 1, expected -1 to 0 (0 is line 1)"),
 }  # fmt: skip
 
 
@@ -98,8 +113,8 @@ def readme() -> str:
 
 One fault a file, made by `../generate.py`. Read as the second column says, a reader stops with the error
 of the third, one line that begins with the file's name. `warning`: the file is read, the fault counted, and
-an error only with `--strict`. `note`: the file is read, and a message counts what is odd. What n-best, csv
-and forest files must give is the wish for readers that are not there yet.
+an error only with `--strict`. `note`: the file is read, and a message counts what is odd. What n-best
+files must give is the wish for readers that are not there yet.
 
 | file | read as | expected |
 |---|---|---|

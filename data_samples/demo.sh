@@ -39,11 +39,22 @@ say "brown: clusters of words from text"
 wordkit -q brown "$samples/corpus.txt" -o corpus.paths --clusters 20
 head -n 3 corpus.paths
 
+say "cooccur: counts of words near each other, and the most frequent words"
+wordkit -q cooccur "$samples/corpus.txt" -o corpus.counts.npz --min-count 5
+wordkit -q vocab "$samples/corpus.txt" --max-vocab 3
+
+say "sparse-code: word vectors with exact zeros, organized by trees"
+wordkit -q sparse-code corpus.counts.npz -o codes.vec --dim 26 --epochs 2 --lam 1
+
 say "evaluate similarity: word vectors beside people's scores"
 wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
 
 say "evaluate analogy: dog is to dogs as cat is to what?"
 wordkit -q evaluate analogy "$samples/vectors.txt" "$samples/analogies.txt"
+
+say "trace-lasso: variables of a correlated design, with a certified gap"
+wordkit -q trace-lasso "$samples/regression.csv" "$samples/regression.y.txt" -o coefficients.tsv --lam 0.05
+awk -F'\t' '$3 == 1' coefficients.tsv | cut -f1,2 | paste -sd' '
 
 say "de-noising (Denis and Ralaivola 2017, Figure 1): accuracy of PA and RPA on noisy vectors"
 python -m wordkit.evaluation.denoising

@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+import lexicon
 import numpy as np
 from broken import FILES, readme
 from grammar import Grammar, Token
@@ -146,6 +147,43 @@ def similarity(rng: Random, categories: dict[str, str], words: list[str]) -> str
     return "".join(rows)
 
 
+KINDS = {
+    "animal": "animal",
+    "food": "food",
+    "tool": "tool",
+    "plant": "plant",
+}  # categories that are words themselves
+N_PAIRS = 9  # a section of analogies, so that it has 72 questions at most
+
+
+def analogies(categories: dict[str, str], words: list[str]) -> str:
+    """Sections of pairs, each pair with each other one; every word has a vector."""
+    known = set(words)
+    nouns = [word for word in words if categories.get(word) in {*KINDS, "occupation", "dish", "vehicle"}]
+    verbs = [verb for name in ("make", "act", "happen", "handle") for verb in lexicon.OPEN[name][1].split()]
+    kinds = [(word, KINDS[categories[word]]) for word in nouns if categories[word] in KINDS]
+    per_kind: Counter[str] = Counter()
+    member = []
+    for word, kind in kinds:
+        per_kind[kind] += 1
+        if word != kind and kind in known and per_kind[kind] <= 3:
+            member.append((word, kind))
+    sections = {
+        "member-kind": member,
+        "gram1-plural": [(word, lexicon.plural(word)) for word in nouns],
+        "gram2-past-tense": [(verb, lexicon.conjugate(verb, "ed")) for verb in dict.fromkeys(verbs)],
+        "gram3-third-person": [(verb, lexicon.conjugate(verb, "s")) for verb in dict.fromkeys(verbs)],
+    }
+    lines = []
+    for name, pairs in sections.items():
+        there = [pair for pair in pairs if known.issuperset(pair) and pair[0] != pair[1]][:N_PAIRS]
+        lines.append(f": {name}\n")
+        lines += [
+            f"{a} {b} {c} {d}\n" for a, b in there for c, d in there if a != c and b != d
+        ]  # two of one kind ask nothing
+    return "".join(lines)
+
+
 def nbest(rng: Random) -> tuple[str, str]:
     """Lists of ten candidates over 120 features, their quality a planted linear model's with noise.
 
@@ -223,6 +261,10 @@ def contents() -> dict[str, str | bytes]:
     files["similarity.txt"] = similarity(rng, grammar.categories(), words)
     files["nbest.txt"], files["nbest.counts"] = nbest(rng)
     files["regression.csv"], files["regression.y.txt"] = regression(rng)
+    files["analogies.txt"] = analogies(grammar.categories(), words)
+    files["reviews.dev.txt"] = labelled(
+        reviews(grammar, rng, N_REVIEWS_TEST)
+    )  # drawn last: the other files stay as they were
     files["questions.svmlight"] = svmlight(sets["questions.train.txt"][:400])
     files |= {f"broken/{name}": content for name, (content, _, _) in FILES.items()}
     files["broken/README.md"] = readme()

@@ -12,8 +12,12 @@ from wordkit.cli import COMMANDS
 from wordkit.cli.evaluate import EVALUATIONS
 from wordkit.errors import DataError
 from wordkit.formats.conll import read_conll
+from wordkit.formats.counts import read_counts
+from wordkit.formats.forest import read_forest
 from wordkit.formats.labelled import LabelledReader
+from wordkit.formats.number_table import read_number_table
 from wordkit.formats.opening import Input
+from wordkit.formats.questions import read_questions
 from wordkit.formats.svmlight import read_svmlight
 from wordkit.formats.vectors import read_vectors
 from wordkit.formats.word_pairs import read_word_pairs
@@ -69,34 +73,57 @@ def _similarity(path: Path, tally: Tally) -> None:
     read_word_pairs(path, tally)
 
 
+def _analogies(path: Path, tally: Tally) -> None:
+    read_questions(path, tally)
+
+
+def _counts(path: Path, tally: Tally) -> None:
+    read_counts(path)
+
+
+def _forest(path: Path, tally: Tally) -> None:
+    read_forest(path)
+
+
+def _csv(path: Path, tally: Tally) -> None:
+    read_number_table(path, tally)
+
+
 READERS = {
+    "csv": _csv,
     "vectors": _vectors,
     "binary vectors": _vectors,
     "CoNLL": _conll,
     "svmlight": _svmlight,
     "similarity": _similarity,
+    "analogies": _analogies,
     "labelled documents": _labelled,
     "text": _labelled,
+    "counts": _counts,
+    "forest": _forest,
 }
 TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
 EVALUATE = ("evaluate", "classification", "small.model")
 VECTORS = BROKEN.parent / "vectors.txt"
+TARGET = BROKEN.parent / "regression.y.txt"
 COMMANDS_OF = {
+    "csv": [("trace-lasso", "-o", "out.tsv")],
     "CoNLL": [("train-hmtm", "-o", "out.model", "--min-count", "1")],
     "vectors": [("info",), ("convert", "--to", "glove")],
     "binary vectors": [("info",), ("convert", "--to", "glove")],
     "svmlight": [TRAIN_SVMLIGHT],
     "similarity": [("evaluate", "similarity", VECTORS)],
+    "analogies": [("evaluate", "analogy", VECTORS)],
     "labelled documents": [TRAIN, EVALUATE],
-    "text": [TRAIN, EVALUATE],
+    "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",)],
+    "counts": [("info",), ("sparse-code", "-o", "out.vec")],
+    "forest": [("sparse-code", BROKEN.parent / "corpus.txt", "-o", "out.vec", "--forest")],
 }
 # Kinds that nothing reads yet, and the command that will.
 NOT_YET = {
     "n-best": "tmira",
     "n-best counts": "rerank",
-    "csv": "trace-lasso",
-    "forest": "sparse-code",
 }
 # What a command lets pass: info describes a file whose words are no UTF-8, and one label is enough to be scored.
 FINE = {("latin1.vec", "info"), ("one_class.txt", "evaluate")}
@@ -136,7 +163,7 @@ def test_commands_stop_with_that_line(inside, tmp_path, sample, commands):
     assert inside(*TRAIN[:2], "small.model", *TRAIN[3:], "small.txt").returncode == 0
     before = sorted(tmp_path.iterdir())
     for command in commands:
-        output = ["out"] if command[0] == "convert" else []
+        output = {"convert": ["out"], "trace-lasso": [TARGET]}.get(command[0], [])
         run = inside(*command, sample.path, *output)
         if (sample.path.name, command[0]) in FINE:
             assert run.returncode == 0

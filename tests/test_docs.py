@@ -42,8 +42,8 @@ def example_of(words: tuple[str, ...]) -> str:
 
 
 def made_by(words: tuple[str, ...]) -> bool:
-    """Whether a command trains: it must run before those that use its model."""
-    return words == () or words[0].startswith("train")
+    """Whether a command trains: it must run before those that use its model, or draw its path."""
+    return words == () or words[0].startswith(("train", "trace-lasso"))
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_readme_blocks_run(folder):
 def test_readme_names_only_what_exists():
     known = {name for command in COMMANDS.values() for option in command.params for name in option.opts}
     known |= {"--help", "-h"}
-    options = set(re.findall(r"(?<![\w-])--[A-Za-z][A-Za-z-]*", README))
+    options = set(re.findall(r"(?<![\w-])--[A-Za-z][A-Za-z0-9-]*", README))
     assert options <= known, f"README.md names options that do not exist: {options - known}"
     for block in BLOCKS:
         for words in re.findall(r"^(?:.*\| *)?wordkit +(.*)$", block, flags=re.MULTILINE):

@@ -18,7 +18,9 @@ HMTM, HMTM_DATA, DECODE = (
 OPENING, TEXT, LABELLED, MODELS = (
     f"tests/formats/test_{name}.py" for name in ("opening", "text", "labelled", "model_file")
 )
-BROWN = "tests/cli/test_brown.py"
+ANALOGY = "tests/cli/test_evaluate_analogy.py"
+BROWN, COOCCUR = "tests/cli/test_brown.py", "tests/cli/test_cooccur.py"
+REGRESSION = "tests/cli/test_trace_lasso.py"
 
 # Where to look first; other files may have tests named after these numbers too. Numbers that are in neither list are
 # found by the names of their tests alone (vectors, CoNLL, svmlight, neighbours).
@@ -28,18 +30,17 @@ COVERED = {
     "U048": PREDICT, "U049": TRAIN, "U050": DATA, "U051": DATA, "U052": PREDICT, "U054": DATA, "U055": TRAIN, "U056": TRAIN,
     "U058": LABELLED, "U059": "tests/models/test_bag_of_words.py", "U060": LABELLED, "U061": TRAIN, "U062": TRAIN,
     "U063": STOPPED, "U064": TEXT, "U065": TRAIN, "U069": BROWN, "U070": BROWN, "U079": STOPPED,
-    "U082": "tests/evaluation/test_classification.py",
+    "U067": COOCCUR, "U080": "tests/formats/test_counts.py", "U082": "tests/evaluation/test_classification.py",
     "U090": PREDICT, "U092": LINE, "U093": LINE, "U094": LINE, "U095": TRAIN, "U096": TRAIN, "U099": LINE, "U100": LINE,
     "U018": HMTM_DATA, "U053": DECODE, "U071": HMTM_DATA, "U072": DECODE, "U073": HMTM_DATA, "U074": HMTM, "U078": HMTM,
+    "U075": "tests/models/test_sparse_coding.py", "U076": REGRESSION, "U077": REGRESSION,
     "U083": ANALOGY, "U084": ANALOGY,
     "U102": MODELS, "U103": LINE, "U104": MODELS,
 }  # fmt: skip
 
 LATER = {
     "U039": "NER files, for evaluate ner", "U040": "NER files, for evaluate ner",
-    "U066": "train-rpa has no options that switch off its loss; for dcme", "U067": "for cooccur and sparse-code",
-    "U068": "for dcme", "U075": "for sparse-code", "U076": "for trace-lasso",
-    "U077": "for trace-lasso", "U080": "models of wordkit are one file; for counts and vocabularies",
+    "U066": "train-rpa has no options that switch off its loss; for dcme", "U068": "for dcme",
     "U087": "for evaluate categorization", "U088": "for evaluate likelihood and rerank",
     "U089": "for tmira",
     "U098": "tqdm draws the bar, and report.py asks it for the rate of the whole run", "U101": "packaging: see .ci/run",

@@ -19,4 +19,4 @@ def stream(seed: int, *key: int) -> np.random.Generator:
 
 
 # First number of a key, one a purpose, so that no two purposes share a stream.
-VECTORS, SHUFFLE, FOLDS, NOISE, INITIAL, SPLIT, SAMPLING = range(7)
+VECTORS, SHUFFLE, FOLDS, NOISE, INITIAL, SPLIT, ENTRIES, BOOTSTRAP, SAMPLING = range(9)

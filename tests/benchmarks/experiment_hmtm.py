@@ -27,8 +27,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads of BLAS only get in each oth
 
 import numpy as np
 
+from wordkit.evaluation.known_vectors import KnownVectors
 from wordkit.evaluation.neighbors import nearest_neighbors
-from wordkit.evaluation.similarity import KnownVectors, similarity_result
+from wordkit.evaluation.similarity import similarity_result
 from wordkit.formats.opening import open_output
 from wordkit.formats.word_pairs import read_word_pairs
 from wordkit.models.class_table import ClassTable

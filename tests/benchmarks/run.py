@@ -15,8 +15,14 @@ BENCHMARKS = (
     "bench_hmm",
     "bench_hmtm",
     "bench_brown",
+    "bench_forest_sgd",
+    "bench_cooccur",
+    "bench_forest",
+    "bench_trace_lasso",
+    "bench_analogy",
 )
-WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown")
+WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown", "bench_cooccur")
+WITH_BINARIES = ("bench_brown", "bench_cooccur")
 
 
 def main() -> int:
@@ -24,12 +30,14 @@ def main() -> int:
     parser.add_argument(
         "--peer-python",
         required=True,
-        help="an interpreter that has gensim, fasttext, conllu, scikit-learn, hmmlearn",
+        help="an interpreter that has gensim, fasttext, conllu, scikit-learn, hmmlearn, cvxpy",
     )
     parser.add_argument(
         "--data", default="", help="folder of real texts, for the benchmarks that can use them"
     )
-    parser.add_argument("--peers", default="", help="folder of peers' binaries (wcluster)")
+    parser.add_argument(
+        "--peers", default="", help="folder of peers' binaries (wcluster; GloVe's vocab_count and cooccur)"
+    )
     parser.add_argument("--output", help="write the rows here as TSV")
     parser.add_argument(
         "names", nargs="*", metavar="BENCHMARK", help=f"some of {', '.join(BENCHMARKS)}; all by default"
@@ -41,7 +49,7 @@ def main() -> int:
         command = [sys.executable, "-m", f"tests.benchmarks.{name}", "--peer-python", arguments.peer_python]
         if arguments.data and name in WITH_DATA:
             command += ["--data", arguments.data]
-        if arguments.peers and name == "bench_brown":
+        if arguments.peers and name in WITH_BINARIES:
             command += ["--peers", arguments.peers]
         print(f"{name} ...", file=sys.stderr, flush=True)
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)

@@ -119,7 +119,7 @@ def test_u017_u104_wrong_files(inside, folder, questions, tmp_path):
     fails(inside("evaluate", "likelihood", "empty", folder / "text"), "empty: ")
     fails(inside("evaluate", "likelihood", questions, folder / "text"), "this is a model of kind 'rpa'")
     fails(inside("evaluate", "likelihood", folder / "text", folder / "text"), "is not a model file")
-    fails(inside("evaluate", "likelihood", folder / "chain", folder / "chain"), "NUL byte")
+    fails(inside("evaluate", "likelihood", folder / "chain", folder / "chain"), "is a zip archive")
     fails(inside("evaluate", "likelihood", "-", "-"), "standard input", code=2)
     fails(inside("predict", folder / "chain", folder / "text"), "this is a model of kind 'hmtm'")
 

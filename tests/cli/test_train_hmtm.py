@@ -134,16 +134,19 @@ def test_u079_signal_writes_a_checkpoint(data, tmp_path):
 def test_u061_resume_that_contradicts(inside, data, tmp_path, samples):
     succeeds(inside("train-hmtm", data, *QUICK, "-o", "c"))
     for options, says in [
-        (("--states", "7"), "--states 7 contradicts the model's 6"),
-        (("--k", "4"), "--k 4 contradicts the model's 3"),
-        (("--structure", "chain"), "--structure chain contradicts the model's tree"),
-        (("--lowercase",), "--lowercase True contradicts the model's False"),
-        (("--labels", "deprel"), "--labels deprel contradicts the model's none"),
-        (("--min-count", "1"), "--min-count 1 contradicts the model's 2"),
-        (("--max-vocab", "9"), "--max-vocab 9 contradicts the model's None"),
-        (("--init", "brown"), "--init brown contradicts the model's random"),
-        (("--seed", "2"), "--seed 2 contradicts the model's 1"),
-        (("--epochs", "1"), "--epochs 1: the checkpoint is beyond"),
+        (("--states", "7"), "--states 7 contradicts the earlier training, which had --states 6"),
+        (("--k", "4"), "--k 4 contradicts the earlier training, which had --k 3"),
+        (
+            ("--structure", "chain"),
+            "--structure chain contradicts the earlier training, which had --structure tree",
+        ),
+        (("--lowercase",), "--lowercase contradicts the earlier training, which had no such option"),
+        (("--labels", "deprel"), "--labels deprel contradicts the earlier training, which had --labels none"),
+        (("--min-count", "1"), "--min-count 1 contradicts the earlier training, which had --min-count 2"),
+        (("--max-vocab", "9"), "--max-vocab 9 contradicts the earlier training, which had no such option"),
+        (("--init", "brown"), "--init brown contradicts the earlier training, which had --init random"),
+        (("--seed", "2"), "--seed 2 contradicts the earlier training, which had --seed 1"),
+        (("--epochs", "1"), "--epochs 1: the checkpoint has 2 epochs already"),
     ]:
         fails(inside("train-hmtm", data, "--resume", "c", "-o", "m", *options), says)
     fails(inside("train-hmtm", data, data, "--resume", "c", "-o", "m"), "c: was trained on other data than")
@@ -182,7 +185,7 @@ def test_brown_clusters_as_the_beginning(inside, data, tmp_path):
     succeeds(run)
     assert read_header(tmp_path / "m")["parameters"]["states"] == 5
     run = inside("train-hmtm", data, "--clusters", "paths", "--states", "7", "-o", "m")
-    fails(run, "paths: has 5 clusters, and --states asks for 7")
+    fails(run, "paths: has 5 clusters, and --states 7 asks for others")
     succeeds(inside("train-hmtm", data, "--init", "brown", "--states", "5", "-o", "b", "--epochs", "1"))
     run = inside("train-hmtm", data, "--init", "brown", "--states", "400", "-o", "b", "--epochs", "1")
     succeeds(run)

@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 
 from wordkit.errors import DataError, WordkitError
-from wordkit.evaluation.similarity import (
-    correlations,
-    read_known_vectors,
-    similarity_result,
-    warn_of_zero_vectors,
-)
+from wordkit.evaluation.known_vectors import read_known_vectors, warn_of_zero_vectors
+from wordkit.evaluation.similarity import correlations, similarity_result
 from wordkit.formats.word_pairs import WordPairs
 from wordkit.tally import Tally
 

@@ -107,10 +107,10 @@ def options(**more):
 
 def test_headers(model):
     folder, header, arrays = model
-    for place in paths(header):
+    for at, place in enumerate(paths(header)):
         if place[0] in ("format", "format_version", "kind", "wordkit_version"):
             continue
-        for value in VALUES:
+        for value in (VALUES * 2)[3 * at % len(VALUES) :][:3]:  # each comes to places of every kind
             changed = copy.deepcopy(header)
             inner = changed
             for key in place[:-1]:

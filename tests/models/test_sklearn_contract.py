@@ -7,14 +7,22 @@ import warnings
 import numpy as np
 import pytest
 
-from wordkit.models import RPAClassifier
+from wordkit.models import PairwiseElasticNet, RPAClassifier, TraceLasso, TraceLassoCV
 
 EXPECTED_FAILURES = {
     "check_supervised_y_2d": "labels of shape (n, 1) are refused; the check wants them flattened with sklearn's own warning",
     "check_class_weight_classifiers": "class weights are `balanced` or `none`; the check sets them one by one",
 }
+# Regressions: the checks of a single target column want sklearn's own warning when it is flattened.
+FLATTENED = {"check_supervised_y_2d": "a target of shape (n, 1) is flattened without sklearn's own warning"}
+REGRESSIONS = {
+    "trace": TraceLasso(),
+    "trace, ADMM, no intercept": TraceLasso(solver="admm", fit_intercept=False, tol=1e-3),
+    "pairwise elastic net": PairwiseElasticNet(),
+    "cross-validated": TraceLassoCV(cv=2, n_lams=2, ratio=0.3, tol=1e-3, path_tol=1e-2),
+}
 # Checks that need something that is not installed.
-SKIPPED = {"check_array_api_input", "check_classifier_data_not_an_array"}
+SKIPPED = {"check_array_api_input", "check_classifier_data_not_an_array", "check_regressor_data_not_an_array"}
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +49,19 @@ def test_checks(results):
 
 def test_expected_failures_still_fail(results):
     assert set(named(results, "xfail")) == set(EXPECTED_FAILURES)
+
+
+@pytest.mark.parametrize("name", REGRESSIONS)
+def test_regressions(name):
+    from sklearn.utils.estimator_checks import check_estimator
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = check_estimator(
+            REGRESSIONS[name], expected_failed_checks=FLATTENED, on_skip=None, on_fail=None
+        )
+    assert len(found) > 40 and named(found, "failed") == {}
+    assert set(named(found, "skipped")) <= SKIPPED and set(named(found, "xfail")) == set(FLATTENED)
 
 
 def test_works_inside_scikit_learn_tools():

@@ -28,20 +28,25 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
             "train_hmtm",
             "Learn classes of words, and word vectors, from dependency trees or text.",
         ),
+        "sparse-code": ("sparse_code", "Learn word vectors with exact zeros from co-occurrence counts."),
+        "trace-lasso": ("trace_lasso", "Select variables of a regression with correlated columns."),
         "dcme": ("dcme", "Learn word vectors, or a classifier of very many classes, by a full soft-max."),
     },
     "Apply": {
-        "predict": ("predict", "Label documents with a trained classifier."),
+        "predict": ("predict", "Label documents, or predict numbers, with a trained model."),
         "decode": ("decode", "Write the classes of words in their sentences."),
         "classes": ("classes", "List the classes of a model, their words and what follows them."),
         "neighbors": ("neighbors", "List the nearest words in a vector file."),
     },
     "Evaluate": {
         "evaluate": ("evaluate", "Score vectors and models on labelled data."),
+        "plot": ("plot", "Draw figures from results."),
     },
     "Convert": {
+        "cooccur": ("cooccur", "Count which words stand near each other in a text."),
+        "vocab": ("vocab", "List the words of a text with their counts."),
         "convert": ("convert", "Convert between vector file formats."),
-        "info": ("info", "Show what a model or vector file holds."),
+        "info": ("info", "Show what a model, vector or counts file holds."),
         "completion": ("completion", "Print the shell completion script."),
     },
 }

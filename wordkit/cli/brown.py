@@ -40,7 +40,7 @@ def command(
     two neighbours. Method: Brown et al. 1992; exchange: Kneser and Ney 1993.
     """
     from wordkit.evaluation.result import Result
-    from wordkit.formats.clusters import write_clusters
+    from wordkit.formats.clusters import check_words, write_clusters
     from wordkit.models.brown import BrownClustering
     from wordkit.models.tree_corpus import read_corpus
     from wordkit.signature import signature
@@ -59,6 +59,7 @@ def command(
     for note in corpus.notes:
         message(note)
     report_tally(tally)
+    check_words(corpus.vocabulary.words)  # before the work
     found = len(corpus.vocabulary) - 1
     if clusters > found:
         message(f"warning: {found} words make no {clusters} clusters: each has its own")

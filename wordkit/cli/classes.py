@@ -46,8 +46,12 @@ def command(
     if word is None:
         listed = table.by_share()
     else:
+        if loaded.reading["lowercase"]:
+            word = word.lower()
         if word not in loaded.model.vocabulary_.index:
-            raise WordkitError(f"{model}: does not know the word `{word}`")
+            token = loaded.reading["token"]
+            hint = "" if token == "form" else f": its words are {token}s"
+            raise WordkitError(f"{model}: does not know the word `{word}`{hint}")
         listed = table.of_word(word, min_share)
     rows = [
         {

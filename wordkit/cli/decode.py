@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from wordkit.cli import options
-from wordkit.cli.report import message, report_tally
+from wordkit.cli.report import message, refuse_unknown, report_tally
+from wordkit.errors import WordkitError
 
 
 @options.command(
@@ -56,6 +57,8 @@ def command(
         for decoded in decoder.decode(input, tally, input_format):
             lines = _tsv(decoded) if (format or _default(decoded)) == "tsv" else _conll(decoded, attribute)
             out.write(("\n".join(lines) + "\n\n").encode("utf-8"))
+        if strict:
+            refuse_unknown(input, decoder.n_unknown, decoder.n_tokens, "tokens")
     report_tally(tally)
     message(f"{decoder.n_tokens} tokens decoded, {decoder.n_unknown} of them unknown to the model")
 
@@ -71,6 +74,9 @@ def _tsv(decoded: Any) -> list[str]:
 def _conll(decoded: Any, attribute: str) -> list[str]:
     from wordkit.formats.conll import Sentence
 
-    sentence = decoded.sentence or Sentence.from_columns(decoded.words)
+    try:
+        sentence = decoded.sentence or Sentence.from_columns(decoded.words)
+    except ValueError as error:  # text may hold what CoNLL cannot, such as a carriage return within a word
+        raise WordkitError(f"CoNLL cannot hold a sentence of the text: {error}; use --format tsv") from None
     sentence.set_misc(attribute, decoded.texts)
     return sentence.lines

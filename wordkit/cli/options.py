@@ -83,17 +83,46 @@ class _Finite(click.types.FloatParamType):
         return number
 
 
+class _Bytes(click.ParamType):
+    """A number of bytes: digits, and K, M, G or T for 2^10, 2^20, 2^30 or 2^40 of them."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        text = value.strip().upper().removesuffix("B").removesuffix("I")
+        number, power = (text[:-1], "KMGT".find(text[-1]) + 1) if text[-1:] in tuple("KMGT") else (text, 0)
+        if not (number.isascii() and number.isdecimal() and int(number[:18]) and len(number) <= 18):
+            self.fail(
+                f"{value!r} is no size; expected a whole number of bytes, or with K, M, G or T: 4G",
+                param,
+                context,
+            )
+        return int(number) << (10 * power)
+
+
+memory_size = _Bytes()
 finite = _Finite()
 positive = _Positive(0, min_open=True)
 not_negative = _Positive(0)
 share = _Positive(0, 1)
+
+
+def up_to(highest: float) -> click.ParamType:
+    """A number above zero, and at most this."""
+    return _Positive(0, highest, min_open=True)
+
+
 count = click.IntRange(1, 2**31 - 1)  # what fits the kernels' integers
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of TSV lines."
 )
 
-seed_option = click.option("--seed", type=click.IntRange(0), default=1, help="Seed of everything random.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Seed of everything random."
+)
 
 
 def _default_threads() -> int:
@@ -104,11 +133,22 @@ def _default_threads() -> int:
 
 threads_option = click.option(
     "--threads",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 4096),
     default=_default_threads,
     show_default="the processors this process may use",
     help="Threads; results do not depend on it.",
 )
+
+
+def lock_free_threads_option(method: str) -> Decorator:
+    """``--threads`` of a command one of whose methods updates without locks."""
+    return click.option(
+        "--threads",
+        type=click.IntRange(1, 4096),
+        default=_default_threads,
+        show_default="the processors this process may use",
+        help=f"Threads. Those of {method} do not wait for each other: only with one are its results the same again.",
+    )
 
 
 def policy_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -142,6 +182,23 @@ def structure_option(*choices: str) -> Decorator:
         default=choices[0],
         help="A word's parent: its head in the dependency tree, or the word before.",
     )
+
+
+def lookup_options(unknown: str) -> Decorator:
+    """How words are looked up among vectors; ``unknown``: help for what becomes of those that are not there."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in (
+            click.option("--restrict-vocab", type=count, metavar="N",
+                         help="Use the first N rows of VEC only (their order matters)."),
+            click.option("--ignore-case", is_flag=True,
+                         help="Compare words in lower case; of words that become one the first in VEC counts."),
+            click.option("--unknown", type=click.Choice(["skip", "zero", "mean", "lowercase"]), default="skip", help=unknown),
+        ):  # fmt: skip
+            function = option(function)
+        return function
+
+    return decorate
 
 
 def token_options(function: Callable[..., Any]) -> Callable[..., Any]:

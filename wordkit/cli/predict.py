@@ -1,4 +1,4 @@
-"""``wordkit predict``: labels for documents."""
+"""``wordkit predict``: labels for documents, numbers for rows."""
 
 from __future__ import annotations
 
@@ -27,26 +27,36 @@ from wordkit.cli.report import message, report_tally
 )
 @options.policy_options
 @options.threads_option
+@click.pass_context
 def command(
-    model: str, input: str, output: str, scores: bool, top: int, threshold: float | None, skip_invalid: bool, strict: bool,
-    threads: int,
+    context: click.Context, model: str, input: str, output: str, scores: bool, top: int, threshold: float | None,
+    skip_invalid: bool, strict: bool, threads: int,
 ) -> None:  # fmt: skip
-    """Label documents with a trained classifier: one line for each line of INPUT.
+    """Label documents with a trained classifier, or predict numbers with a regression: one line for each row of INPUT.
 
     MODEL comes from train-rpa; INPUT is text, one document a line (labels in it are ignored), or svmlight records where the
     model was trained on them. Labels are written as the training data had them, fields separated by tabs. Margins are not
     probabilities: above 0 speaks for a label. A document without any known word gets the most frequent label, with a
-    margin of 0.
+    margin of 0. For a MODEL of trace-lasso, INPUT is a matrix with the columns that it was trained on, in the same form or in
+    another; each row gives a number, or with logistic loss a class.
     """
-    from wordkit.formats.opening import open_output
+    from wordkit.formats.model_file import read_header
+    from wordkit.formats.opening import Input, open_output
     from wordkit.models.text_classifier import TextClassifier
     from wordkit.tally import Tally
 
     options.one_standard_input(model, input)
     options.check_outputs(output, inputs=[model, input])
-    classifier = TextClassifier.load(model)
-    classifier.classifier.threads = threads
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
+    with Input(model) as source:
+        if read_header(source)["kind"] == "regression":
+            given = options.given_by_user(context) & {"top", "threshold"}
+            for name in sorted(given):
+                message(f"warning: --{name} means nothing to a regression model")
+            _regression(source, input, output, scores, tally)
+            return
+        classifier = TextClassifier.load(source)
+    classifier.classifier.threads = threads
     unknown = total = 0
     with open_output(output) as out:
         for block in classifier.predict_stream(input, tally):
@@ -58,6 +68,23 @@ def command(
     message(
         f"{total} documents labelled" + (f", {unknown} of them without any known feature" if unknown else "")
     )
+
+
+def _regression(model: Any, input: str, output: str, scores: bool, tally: Any) -> None:
+    """One number or class a row."""
+    from wordkit.formats.opening import open_output
+    from wordkit.models.regression_model import RegressionModel
+
+    loaded = RegressionModel.load(model)
+    if scores and loaded.estimator.loss == "squared":
+        message("warning: --scores means nothing to a model with squared loss")
+    total = 0
+    with open_output(output) as out:
+        for line in loaded.predict_lines(input, tally, scores=scores):
+            out.write(f"{line}\n".encode())
+            total += 1
+    report_tally(tally)
+    message(f"{total} rows predicted")
 
 
 def _lines(classifier: Any, block: Any, scores: bool, top: int, threshold: float | None) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from wordkit.cli.streams import STOP_SIGNALS, heeded, say
-from wordkit.errors import Interrupted, WordkitError
+from wordkit.errors import DataError, Interrupted, WordkitError
 from wordkit.evaluation.result import Result, mean_metrics
 from wordkit.monitor import Monitor
 from wordkit.tally import Tally
@@ -41,6 +41,17 @@ def report_tally(tally: Tally) -> None:
     """Say what was mended or passed over."""
     for line in tally.lines():
         message(f"warning: {line}")
+
+
+def some_words(words: Sequence[str]) -> str:
+    """The first ten of a list, and whether there are more."""
+    return ", ".join(words[:10]) + (", ..." if len(words) > 10 else "")
+
+
+def refuse_unknown(path: str, unknown: int, total: int, what: str) -> None:
+    """What ``--strict`` makes of words outside the vocabulary: DataError if there are any."""
+    if unknown:
+        raise DataError(path, None, f"{unknown} of {total} {what} unknown", "none, with --strict")
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -93,7 +104,8 @@ def print_results(
 ) -> None:
     """Print evaluations as CLI scripts expect them.
 
-    TSV: ``name<TAB>value``; with several inputs a third column names the input, and their mean comes first. JSON: one object
+    TSV: ``name<TAB>value``; with several inputs a third column names the input; means of the metrics and sums of the items
+    come first. JSON: one object
     with the metrics at the top (means over the inputs) and the single results under ``results``.
     """
     several = len(results) > 1
@@ -106,8 +118,9 @@ def print_results(
             top |= results[0].details
         print_json({**top, "results": [result.as_dict() for result in results]})
     elif several:
-        overall = Result("mean", "mean", means, covered, total)
-        for result in (overall, *results):
+        print_lines(f"{name}\t{_number(value)}\tmean" for name, value in means.items())
+        print_lines([f"covered\t{covered}\tsum", f"total\t{total}\tsum"])
+        for result in results:
             print_lines(f"{name}\t{value}\t{result.data}" for name, value in _rows(result, details))
     else:
         print_lines(f"{name}\t{value}" for result in results for name, value in _rows(result, details))

@@ -48,9 +48,7 @@ from wordkit.errors import Interrupted
 @click.option(
     "--offset", type=options.positive, default=4.0, help="Of the steps (offset + t)^-gamma; the thesis's a."
 )
-@click.option(
-    "--gamma", type=options.positive, default=0.7, help="Of the steps, up to 1; smaller ones forget faster."
-)
+@click.option("--gamma", type=options.up_to(1), default=0.7, help="Of the steps; smaller ones forget faster.")
 @click.option("--epochs", type=options.count, default=5, help="Passes over the data.")
 @click.option(
     "--tol",
@@ -71,9 +69,9 @@ from wordkit.errors import Interrupted
 @click.option("--labels", type=click.Choice(["none", "deprel"]), default="none",
               help="One transition matrix for all edges, or one a dependency label.")  # fmt: skip
 @click.option("--label-min-count", type=options.count, default=100, help="Rarer labels share one matrix.")
-@click.option("--smoothing", type=options.positive, default=1e-3,
+@click.option("--smoothing", type=options.up_to(1), default=1e-3,
               help="Least emission of a word in a class, relative to its largest; online EM only.")  # fmt: skip
-@click.option("--back-off", type=options.positive, default=1e-3,
+@click.option("--back-off", type=options.up_to(1000), default=1e-3,
               help="Weight of a label's overall classes in each column of transitions; online EM only.")  # fmt: skip
 @click.option(
     "--resplit", is_flag=True, help="Give classes that have died half of the heaviest, after each epoch."
@@ -136,6 +134,11 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
         message(
             f"warning: {dead} of {result.metrics['states']} states emit next to nothing; --resplit gives them new words"
         )
+    if run.model.statistics_.classes < run.model.states:
+        message(
+            f"warning: {run.model.statistics_.classes} of {run.model.states} states were reached: too few batches to split "
+            "in; --split-every, --epochs and --batch-size tell how many"
+        )
     print_results(
         "train-hmtm",
         run.tree_model.header["signature"],
@@ -158,8 +161,6 @@ _MEANINGLESS = {
 
 def _check_meaning(given: dict[str, Any], explicit: set[str]) -> None:
     """Refuse what contradicts, and say which options have no effect."""
-    if given["gamma"] > 1:
-        raise click.UsageError("--gamma is at most 1")
     if given["start_states"] and given["start_states"] > given["states"]:
         raise click.UsageError(
             f"--start-states {given['start_states']} is more than --states {given['states']}"

@@ -2,84 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
-from wordkit.errors import DataError, WordkitError
+from wordkit.errors import WordkitError
+from wordkit.evaluation.known_vectors import KnownVectors, check_policy, stand_in
 from wordkit.evaluation.measures import MEASURES, OF_PROBABILITIES
 from wordkit.evaluation.result import Result
-from wordkit.formats.opening import Input, opened
-from wordkit.formats.vectors import iter_vectors
 from wordkit.formats.word_pairs import WordPairs
-from wordkit.tally import Tally
-
-UNKNOWN_POLICIES = ("skip", "zero", "mean", "lowercase")
-
-
-@dataclass(frozen=True)
-class KnownVectors:
-    """The vectors that some evaluation needs.
-
-    Attributes:
-        name: the vector file as errors name it.
-        rows: row of each word, in lower case with ``ignore_case``.
-        vectors: float64 (rows, dim), all finite.
-        mean: float64 (dim,), mean of all vectors of the file that were looked at, those of other words included.
-        ignore_case: whether words are looked up in lower case; of words that differ in case alone the first in the file counts.
-    """
-
-    name: str
-    rows: Mapping[str, int]
-    vectors: np.ndarray
-    mean: np.ndarray
-    ignore_case: bool = False
-
-    def row(self, word: str, lowercase: bool = False) -> int:
-        """Row of a word, with ``lowercase`` that of its lower case if it has none itself; -1 if there is none."""
-        found = self.rows.get(word.lower() if self.ignore_case else word, -1)
-        return self.rows.get(word.lower(), -1) if lowercase and found < 0 else found
-
-
-def read_known_vectors(
-    path: str | os.PathLike[str] | Input,
-    words: Iterable[str],
-    *,
-    ignore_case: bool = False,
-    restrict_vocab: int | None = None,
-    tally: Tally | None = None,
-) -> KnownVectors:
-    """The vectors of some words and of their lower cases; of a large file no more is kept.
-
-    Vectors that hold nan or inf are left out, as if the word were unknown.
-
-    Args:
-        restrict_vocab: only the first rows of the file are looked at.
-
-    Raises:
-        DataError: as :func:`wordkit.formats.vectors.read_vectors`.
-    """
-    wanted = {form for word in words for form in ((word.lower(),) if ignore_case else (word, word.lower()))}
-    rows: dict[str, int] = {}
-    kept: list[np.ndarray] = []
-    total, count = np.zeros(1), 0
-    with opened(path) as source:
-        for names, vectors in iter_vectors(source, max_rows=restrict_vocab, tally=tally):
-            finite = np.isfinite(vectors).all(axis=1)
-            total = total + vectors[finite].sum(axis=0, dtype=np.float64)
-            count += int(np.count_nonzero(finite))
-            if ignore_case:
-                names = [name.lower() for name in names]
-            some = []
-            for i, name in enumerate(names):
-                if name in wanted and name not in rows and finite[i]:
-                    rows[name] = len(rows)
-                    some.append(i)
-            kept.append(vectors[some].astype(np.float64))
-        return KnownVectors(source.name, rows, np.concatenate(kept), total / max(count, 1), ignore_case)
 
 
 def correlations(x: np.ndarray, y: np.ndarray) -> tuple[float | None, float | None]:
@@ -108,7 +40,7 @@ def similarity_result(
 
     Args:
         pairs: words and scores.
-        known: vectors of the words, from :func:`read_known_vectors`.
+        known: vectors of the words, from :func:`wordkit.evaluation.known_vectors.read_known_vectors`.
         data: name of the data set.
         similarity: one of :data:`wordkit.evaluation.measures.MEASURES`; all are such that higher is nearer, so a good
             correlation is positive.
@@ -125,8 +57,7 @@ def similarity_result(
     """
     if similarity not in MEASURES:
         raise ValueError(f"similarity is {similarity!r}, expected one of {', '.join(MEASURES)}")
-    if unknown not in UNKNOWN_POLICIES:
-        raise ValueError(f"unknown is {unknown!r}, expected one of {', '.join(UNKNOWN_POLICIES)}")
+    check_policy(unknown)
     lowercase = unknown == "lowercase"
     row_of = {word: known.row(word, lowercase) for word in dict.fromkeys([*pairs.first, *pairs.second])}
     if similarity in OF_PROBABILITIES:
@@ -136,8 +67,7 @@ def similarity_result(
     )
     covered = (rows >= 0).all(axis=1)
     used = covered if unknown in ("skip", "lowercase") else np.ones(len(rows), dtype=bool)
-    stand_in = known.mean if unknown == "mean" else np.zeros_like(known.mean)
-    table = np.vstack([known.vectors, stand_in])  # the last row, -1, is that of unknown words
+    table = np.vstack([known.vectors, stand_in(known, unknown)])  # the last row, -1, is that of unknown words
     scores = MEASURES[similarity](table[rows[used, 0]], table[rows[used, 1]])
     spearman, pearson = correlations(pairs.scores[used], scores)
     return Result(
@@ -160,14 +90,3 @@ def _refuse_negative(known: KnownVectors, row_of: Mapping[str, int], similarity:
         if row >= 0 and negative[row]:
             what = f"the vector of {word!r} holds negative values"
             raise WordkitError(f"{known.name}: {what}: {similarity} is for probabilities")
-
-
-def warn_of_zero_vectors(
-    known: KnownVectors, words: Iterable[str], tally: Tally, lowercase: bool = False
-) -> None:
-    """Count the words whose vector is zero, which has cosine 0 with everything."""
-    zero = np.all(known.vectors == 0, axis=1)
-    found = [word for word in words if (row := known.row(word, lowercase)) >= 0 and zero[row]]
-    if found:
-        what = f"the vector of {found[0]!r} is zero: its cosine with anything is 0"
-        tally.warn("zero vector", DataError(known.name, None, what), len(found))

@@ -40,6 +40,13 @@ class Clusters:
         return np.array([index.get(word, -1) for word in words], dtype=np.int32)
 
 
+def check_words(words: Sequence[str]) -> None:
+    """WordkitError, with the word, for one that a paths file cannot hold."""
+    for word in words:
+        if not word or _UNFIT.search(word):
+            raise WordkitError(f"a paths file cannot hold the word {word!r}")
+
+
 def write_clusters(
     path: str | os.PathLike[str],
     paths: Sequence[str],
@@ -55,13 +62,21 @@ def write_clusters(
     Raises:
         WordkitError: a word that the format cannot hold, named.
     """
-    for word in words:
-        if not word or _UNFIT.search(word):
-            raise WordkitError(f"{path}: a paths file cannot hold the word {word!r}")
+    check_words(words)
     rows = zip((paths[c] for c in labels.tolist()), (-counts).tolist(), range(len(words)), strict=True)
     with open_output(path) as out:
         for bits, count, i in sorted(rows):
             out.write(f"{bits}\t{words[i]}\t{-count}\n".encode())
+
+
+def is_clusters(source: Input) -> bool:
+    """Whether an open input is a paths file, by its first line."""
+    fields = source.peek(1 << 12).split(b"\n", 1)[0].rstrip(b"\r").split(b"\t")
+    return (
+        len(fields) == 3
+        and _BITS.fullmatch(fields[0].decode("ascii", "replace")) is not None
+        and fields[2].isdigit()
+    )
 
 
 def read_clusters(path: str | os.PathLike[str] | Input, *, tally: Tally | None = None) -> Clusters:

@@ -245,6 +245,8 @@ def text_blocks(source: Input, tally: Tally, block_bytes: int = BLOCK_BYTES) -> 
     offset = 0
     for line, block in line_blocks(source, block_bytes, cut_at_nul=not tally.skip_invalid):
         size = len(block)
+        if offset == 0 and block.startswith(b"PK\x03\x04"):
+            raise DataError(source.name, None, "is a zip archive, such as a model or a counts file", "text")
         if not _is_text(block):
             block = _without_faults(source, line, block, source.mark + offset, tally)
         if block:

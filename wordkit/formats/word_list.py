@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
-from wordkit.formats.opening import Input, text_blocks
+import numpy as np
+
+from wordkit.formats.opening import Input, open_output, text_blocks
 from wordkit.tally import Tally
 
 
@@ -20,3 +23,10 @@ def read_word_list(path: str | os.PathLike[str], tally: Tally) -> list[str]:
             lines = block.decode("utf-8").split("\n")
             words += [word for line in lines if (word := line.rstrip("\r").partition("\t")[0])]
     return words
+
+
+def write_word_counts(path: str | os.PathLike[str], words: Sequence[str], counts: np.ndarray) -> None:
+    """Write ``word<TAB>count``, a word a line, whole or not at all."""
+    with open_output(path) as out:
+        rows = [f"{word}\t{count}\n" for word, count in zip(words, counts.tolist(), strict=True)]
+        out.write("".join(rows).encode("utf-8"))

@@ -15,9 +15,10 @@ from __future__ import annotations
 import numpy as np
 
 from wordkit._kernels import brown_exchange, brown_merge
-from wordkit.errors import Interrupted
+from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.bigrams import Bigrams
 from wordkit.monitor import Monitor
+from wordkit.parallel import memory
 
 _TABLE = 1 << 20  # most entries of x log x; what is looked up lies near a few counts, and stays in the cache
 _STEP = 256  # words between two looks at the monitor
@@ -29,10 +30,20 @@ def _xlogx(total: int) -> np.ndarray:
     return numbers
 
 
+def check_memory(classes: int) -> None:
+    """WordkitError if the tables of so many classes cannot fit: the system would kill the run."""
+    size = 4 * 8 * classes**2  # counts both ways, losses, and what is summed for them
+    if size > memory():
+        raise WordkitError(
+            f"the tables of {classes} clusters take {size / 2**30:.0f} GiB, more than this machine has; use fewer --clusters"
+        )
+
+
 class _Window:
     """Counts and losses of up to ``size`` classes; see the kernel."""
 
     def __init__(self, size: int, total: int) -> None:
+        check_memory(size)
         self.counts = np.zeros((2, size, size), dtype=np.int64)
         self.loss = np.full((size, size), np.inf)
         self.sums = np.zeros((2, size), dtype=np.int64)
@@ -99,6 +110,7 @@ def exchange(
     classes = (np.arange(words) % max(count, 1)).astype(np.int32)
     if not count:
         return classes
+    check_memory(count)
     counts = np.zeros((2, count, count), dtype=np.int64)
     counts[0] = bigrams.class_counts(classes, count)
     counts[1] = counts[0].T

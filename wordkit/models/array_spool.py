@@ -65,6 +65,17 @@ class ArraySpool:
                 done += got
         return out
 
+    def mapped(self) -> np.ndarray:
+        """All elements as an array that lies in the file: the system reads them when they are looked at, and may drop them.
+
+        It may be written to, which the file does not see, and outlives the spool.
+        """
+        with self._lock:
+            self._write()
+            if not self._size:
+                return np.empty(0, dtype=self.dtype)
+            return np.asarray(np.memmap(self._file, dtype=self.dtype, mode="c", shape=(self._size,)))
+
     def _write(self) -> None:
         if not self._pending:
             return

@@ -84,11 +84,11 @@ def whole(name: str, value: Any) -> int:
     return int(number)
 
 
-def as_rows(X: Any, n_features: int | None = None, owner: str = "model") -> scipy.sparse.csr_array:
-    """A matrix as float32 CSR rows without repeated columns; X itself is not changed. ``owner`` is for messages.
+def as_matrix(X: Any, n_features: int | None = None, owner: str = "model") -> Any:
+    """X as an array or sparse matrix of numbers, two-dimensional and not empty; ``owner`` is for messages.
 
     Raises:
-        ValueError: not two-dimensional, empty, complex, NaN or infinite values, or another number of features.
+        ValueError: not two-dimensional, empty, complex, or another number of features.
     """
     if not scipy.sparse.issparse(X):
         X = np.asarray(X)
@@ -109,6 +109,16 @@ def as_rows(X: Any, n_features: int | None = None, owner: str = "model") -> scip
         raise ValueError(
             f"X has {X.shape[1]} features, but {owner} is expecting {n_features} features as input"
         )
+    return X
+
+
+def as_rows(X: Any, n_features: int | None = None, owner: str = "model") -> scipy.sparse.csr_array:
+    """A matrix as float32 CSR rows without repeated columns; X itself is not changed. ``owner`` is for messages.
+
+    Raises:
+        ValueError: as :func:`as_matrix`, and NaN or infinite values.
+    """
+    X = as_matrix(X, n_features, owner)
     with np.errstate(over="ignore"):  # what overflows is refused below
         rows = scipy.sparse.csr_array(X, dtype=np.float32)
     if not np.isfinite(rows.data).all():

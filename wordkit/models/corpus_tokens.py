@@ -21,6 +21,8 @@ LABELS = ("none", "deprel")
 TEXT_FORMATS = ("auto", "text", "conll", *(name for name in FORMATS if name != "auto"))
 _SNIFFED_BYTES, _MOST_SNIFFED = 1 << 16, 1 << 24
 _CONLL_ID = re.compile(rb"[01](?:[-.][0-9]+)?[ \t]")
+_EMPTY_FIELDS = re.compile(rb"(?<![^ \t])_(?![^ \t\r])")
+_MANY_FIELDS = 8  # of CoNLL: so many in one line of text, two of them `_`, would be a strange accident
 
 
 class SentenceBlock(NamedTuple):
@@ -183,7 +185,11 @@ def is_text(source: Input, tree: bool) -> bool:
         for line in lines:
             if line.strip(b" \t\r") and not line.startswith(b"#"):
                 is_id = bool(_CONLL_ID.match(line))
-                return not (is_id or b"\t" in line) if tree else not (is_id and line.count(b"\t") >= 3)
+                if tree:
+                    return not (is_id or b"\t" in line)
+                # Broken CoNLL too goes to the reader that says what is wrong with it.
+                looks_so = len(line.split()) >= _MANY_FIELDS and len(_EMPTY_FIELDS.findall(line)) >= 2
+                return not (looks_so or (is_id and line.count(b"\t") >= 3))
         if len(start) < size:
             return not tree
         if not lines or size > _MOST_SNIFFED:  # a line that long, or nothing but comments

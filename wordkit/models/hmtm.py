@@ -31,6 +31,7 @@ from wordkit.monitor import Monitor
 PROJECTIONS = ("kbest", "ebest", "exact")
 METHODS = ("online", "batch")
 INITS = ("random", "brown")
+LARGEST_BACK_OFF = 1000.0
 WHOLE = ("states", "start_states", "k", "split_every", "batch_size", "epochs", "restarts", "threads")
 
 
@@ -125,17 +126,16 @@ class HiddenMarkovTree(Estimator):
 
         Args:
             heldout: a corpus with the same vocabulary and labels, whose exact log-likelihood joins each epoch's record.
-            clusters: (V,) first class of each word, -1 for any; in place of ``init``.
+            clusters: (V,) first class of each word of the corpus's vocabulary, -1 for any; in place of ``init``.
 
         Raises:
             ValueError: parameters or data that do not fit. Interrupted: the monitor was stopping; :meth:`resume` goes on.
         """
         self._check_parameters()
         corpus = self._corpus(data, heads, anew=True)
-        seeds = [self.seed + i for i in range(int(self.restarts))]
         kept: dict[str, Any] | None = None
         scores: dict[int, float] = {}
-        for seed in seeds:
+        for seed in range(self.seed, self.seed + int(self.restarts)):
             self._run_seed = seed
             self._begin(corpus, clusters)
             self._go_on(corpus, heldout, monitor or Monitor())
@@ -232,6 +232,12 @@ class HiddenMarkovTree(Estimator):
             raise ValueError(f"start_states is {self.start_states}, more than the {self.states} states")
         for name in ("offset", "smoothing", "back_off", "gamma", "epsilon"):
             positive(name, getattr(self, name))
+        if self.smoothing > 1:
+            raise ValueError(f"smoothing is {self.smoothing!r}, expected a number above 0 and up to 1")
+        if self.back_off > LARGEST_BACK_OFF:
+            raise ValueError(
+                f"back_off is {self.back_off!r}, expected a number above 0 and up to {LARGEST_BACK_OFF:g}"
+            )
         if self.gamma > 1:
             raise ValueError(f"gamma is {self.gamma!r}, expected a number above 0 and up to 1")
         if self.epsilon >= 1:
@@ -260,6 +266,13 @@ class HiddenMarkovTree(Estimator):
         self.statistics_ = self._empty_statistics(words, classes, labels, unseen_share(corpus))
         if clusters is None and self.init == "brown":
             clusters = brown_clusters(corpus, classes, self.structure)
+        elif clusters is not None and (
+            len(clusters) != words or not -1 <= min(clusters) <= max(clusters) < classes
+        ):
+            raise ValueError(
+                f"clusters need an entry from -1 to {classes - 1} for each of the {words} words of the corpus's vocabulary "
+                "(BrownClustering.transform(corpus.vocabulary.words))"
+            )
         begin(self.statistics_, corpus, clusters, self._seed())
         self.n_iter_ = self.position_ = self.step_ = 0
         self.history_ = []
@@ -361,6 +374,8 @@ class HiddenMarkovTree(Estimator):
             record["resplit_states"] = self.statistics_.revive(self._seed(), self.step_)
         if heldout is not None:
             record["heldout_log_likelihood"] = self.log_likelihood(heldout)
+            if not math.isfinite(record["heldout_log_likelihood"]):
+                raise WordkitError(f"the held-out log-likelihood is not finite after epoch {self.n_iter_}")
         self.history_.append(record)
         monitor.epoch(record)
 

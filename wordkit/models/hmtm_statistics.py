@@ -38,6 +38,9 @@ BROWN_ZERO = (
 )
 # Maximum likelihood, but for zeros that no later iteration could leave and no float32 product could hold.
 LEAST_SMOOTHING = 1e-30
+LARGEST_STEP = (
+    1 - 1e-6
+)  # of online EM: the past must not vanish, since everything is kept divided by what is left of it
 DEAD_SHARE = 1e-3  # of the mean class's mass: a class with less has died
 _CELLS = 1 << 15  # of the emissions, worked on at once: they stay in the processor's cache
 
@@ -178,6 +181,7 @@ class Statistics:
 
     def decay(self, alpha: float) -> float:
         """Let everything so far fade by 1 - alpha; returns what a batch's statistics are to be multiplied by."""
+        alpha = min(alpha, LARGEST_STEP)
         if self.scale * (1 - alpha) < RESCALE_BELOW:
             self.settle()
         self.scale *= 1 - alpha

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import warnings
@@ -35,6 +36,19 @@ _INIT_MAY_CHANGE = {
 # Options of the reading that the vocabulary and the labels hang on; a resumed training has to say the same.
 _CHOICES = ("format", "min_count", "max_vocab", "label_min_count")
 _WORDS_AT_ONCE = 1024
+_FLAGS = {"shuffle": "--no-shuffle", "resplit": "--resplit", "lowercase": "--lowercase"}
+
+
+def _spelled(name: str, value: Any) -> str:
+    """An option as it stands on the command line."""
+    return _FLAGS.get(name) or f"--{name.replace('_', '-')} {value}"
+
+
+def _contradiction(name: str, value: Any, known: Any) -> WordkitError:
+    other = "no such option" if known is None or isinstance(known, bool) else _spelled(name, known)
+    return WordkitError(
+        f"{_spelled(name, value)} contradicts the earlier training, which had {other}: leave it out to go on, or begin anew"
+    )
 
 
 class Run:
@@ -116,11 +130,13 @@ class Run:
         begin = "start_states" if "start_states" in self.explicit else "states"
         if begin in self.explicit and self.options[begin] != count:
             raise WordkitError(
-                f"{path}: has {count} clusters, and --{begin.replace('_', '-')} asks for {self.options[begin]}"
+                f"{path}: has {count} clusters, and {_spelled(begin, self.options[begin])} asks for others: leave it out"
             )
         self.model.set_params(**{begin: count})
         found = self.clusters = clusters.numbers(self.corpus.vocabulary.words)
         missing = int(np.count_nonzero(found[1:] < 0))
+        if missing == len(found) - 1:
+            raise WordkitError(f"{path}: holds none of the words of the data")
         return (
             [f"{missing} of {len(found) - 1} words are in no cluster and begin in all classes"]
             if missing
@@ -146,7 +162,7 @@ class Run:
         if resume:
             if self.model.epochs < self.model.n_iter_ + (self.model.position_ > 0):
                 raise WordkitError(
-                    f"--epochs {self.model.epochs}: the checkpoint is beyond, in epoch {self.model.n_iter_ + 1}"
+                    f"--epochs {self.model.epochs}: the checkpoint has {self.model.n_iter_} epochs already"
                 )
             self.corpus = self.earlier.read(
                 paths, self.tally, format=self.options["format"], cache_folder=self._folder(), limited=True
@@ -174,9 +190,7 @@ class Run:
             if name in may_change:
                 self.model.set_params(**{name: value})
             elif value != known[name]:
-                raise WordkitError(
-                    f"--{name.replace('_', '-')} {value} contradicts the model's {known[name]}"
-                )
+                raise _contradiction(name, value, known[name])
         if not self.options["resume"]:
             if "clusters" in self.explicit:
                 raise WordkitError("--clusters is the earlier model's to say; leave it out")
@@ -186,13 +200,11 @@ class Run:
             and self.options["init"] in INITS
             and self.options["init"] != known["init"]
         ):
-            raise WordkitError(f"--init {self.options['init']} contradicts the model's {known['init']}")
+            raise _contradiction("init", self.options["init"], known["init"])
         choices = self.tree_model.header.get("choices", {})
-        for name in sorted(self.explicit & set(choices)):
+        for name in sorted(self.explicit & set(choices) & set(_CHOICES)):
             if self.options[name] != choices[name]:
-                raise WordkitError(
-                    f"--{name.replace('_', '-')} {self.options[name]} contradicts the model's {choices[name]}"
-                )
+                raise _contradiction(name, self.options[name], choices[name])
 
     # --- fitting ---------------------------------------------------------------------------------------------------
 
@@ -216,18 +228,26 @@ class Run:
         elif before:
             inputs, continued = [*before["inputs"], *inputs], len(before["inputs"])
         parameters = {key: value for key, value in self.model.get_params().items() if key != "threads"}
+        choices = before["choices"] if self.options["resume"] else self._choices()
         vocabulary = {"words": len(self.corpus.vocabulary)}
         return {
             "command": "train-hmtm",
             "signature": signature(
-                "train-hmtm", {**self.tree_model.reading, **parameters, **vocabulary}, inputs
+                "train-hmtm", {**self.tree_model.reading, **parameters, **choices, **vocabulary}, inputs
             ),
             "inputs": inputs,
-            "choices": before["choices"]
-            if self.options["resume"]
-            else {name: self.options[name] for name in _CHOICES},
+            "choices": choices,
             **({"continued": continued} if continued else {}),
         }
+
+    def _choices(self) -> dict[str, Any]:
+        """What the result depends on beside the model's parameters and the data."""
+        chosen = {name: self.options[name] for name in _CHOICES}
+        if self.clusters is not None:
+            chosen["clusters"] = hashlib.sha256(self.clusters.tobytes()).hexdigest()[:12]
+        if self.earlier is not None:
+            chosen["from"] = hashlib.sha256(self.earlier.header["signature"].encode()).hexdigest()[:12]
+        return chosen
 
     # --- results ---------------------------------------------------------------------------------------------------
 

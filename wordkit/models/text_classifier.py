@@ -11,6 +11,7 @@ import numpy as np
 from wordkit.checks import require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.model_file import read_model, write_model
+from wordkit.formats.opening import Input
 from wordkit.models.features import Features, TextFeatures, features_from_state
 from wordkit.models.rpa import RPAClassifier
 from wordkit.tally import Tally
@@ -40,7 +41,7 @@ class TextClassifier:
         write_model(path, "rpa", {**feature_arrays, **arrays}, header)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> TextClassifier:
+    def load(cls, path: str | os.PathLike[str] | Input) -> TextClassifier:
         """Read a model file.
 
         Raises:
@@ -60,7 +61,8 @@ class TextClassifier:
             value_of(header, "grid", list)
             require(isinstance(header["vectors"], (str, type(None))), "vectors is no digest")
         except (ValueError, TypeError, KeyError, OverflowError, UnicodeError) as error:
-            raise DataError(os.fspath(path), None, f"the model is damaged: {error}") from None
+            name = path.name if isinstance(path, Input) else os.fspath(path)
+            raise DataError(name, None, f"the model is damaged: {error}") from None
         return cls(features, classifier, header)
 
     def words(self) -> list[str]:

@@ -147,6 +147,11 @@ class TreeCorpus:
         np.add.at(self.label_counts, numbers, counts)
         self._label_of = np.append(numbers, np.int32(0))  # the last, -1, is that of roots
 
+    @property
+    def structure(self) -> str:
+        """``tree`` or ``chain``."""
+        return "chain" if self._stored.heads is None else "tree"
+
     @classmethod
     def from_sentences(
         cls,
@@ -280,12 +285,18 @@ def as_corpus(
     """What an estimator was given: a corpus as it is, or sentences with heads where the structure is ``tree``.
 
     Raises:
-        ValueError: trees without heads; as :meth:`TreeCorpus.from_sentences`.
+        ValueError: trees without heads, a corpus of the other structure; as :meth:`TreeCorpus.from_sentences`.
     """
     if isinstance(data, TreeCorpus):
+        if data.structure != structure:
+            raise ValueError(f"the corpus holds {data.structure}s, structure is {structure!r}")
         return data
+    if any(isinstance(sentence, str) for sentence in data):
+        raise ValueError("a sentence is a list of words, not a string")
     if structure == "tree" and heads is None:
         raise ValueError("trees need heads; structure='chain' does without")
+    if structure == "tree" and heads is not None and len(heads) != len(data):
+        raise ValueError(f"there are {len(data)} sentences, and heads of {len(heads)}")
     return TreeCorpus.from_sentences(
         data, heads if structure == "tree" else None, vocabulary=vocabulary, label_names=label_names
     )
@@ -369,7 +380,8 @@ def read_corpus(
     if not stored.n_sentences:
         if tokens.n_long:
             raise WordkitError(f"all {tokens.n_long} sentences are {long}")
-        raise WordkitError("no sentence is left" if inputs else "no input")
+        passed = "".join(f"; {line}" for line in tally.lines())
+        raise WordkitError(f"{inputs[-1]['name']}: no sentence is left{passed}" if inputs else "no input")
     corpus = TreeCorpus(
         stored, tokens.words(), tokens.label_words(), min_count=min_count, max_vocab=max_vocab, extend=extend,
         label_min_count=label_min_count, vocabulary=vocabulary, label_names=label_names,

@@ -27,16 +27,26 @@ def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, list
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
 
 
-def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure whole or not at all, in the format of the suffix.
+def check_figure(path: str | os.PathLike[str]) -> str:
+    """The format that a path's suffix names.
 
     Raises:
-        WordkitError: the suffix names no format, or the path cannot be written.
+        WordkitError: it names none.
     """
     suffix = uncompressed_suffix(path)
     if suffix not in FORMATS:
         raise WordkitError(
             f"{os.fspath(path)}: a figure ends in {', '.join(FORMATS)}, not in {suffix or 'nothing'}"
         )
+    return suffix[1:]
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Write a figure whole or not at all, in the format of the suffix.
+
+    Raises:
+        WordkitError: the suffix names no format, or the path cannot be written.
+    """
+    form = check_figure(path)
     with open_output(path) as out:
-        figure.savefig(out, format=suffix[1:], dpi=150)
+        figure.savefig(out, format=form, dpi=150)

@@ -8,11 +8,16 @@ from wordkit.cli import LazyGroup
 
 EVALUATIONS = {
     "Evaluations": {
+        "analogy": ("analogy", "Accuracy of word vectors on analogies: a is to b as c is to what?"),
         "classification": (
             "classification",
             "Accuracy, F1 and confusion of a classifier on labelled documents.",
         ),
         "likelihood": ("likelihood", "Log-likelihood and perplexity of sentences under a tree model."),
+        "sentences": (
+            "sentences",
+            "Accuracy of logistic regression on sentences as averages of their words' vectors.",
+        ),
         "similarity": ("similarity", "Correlation of word vectors with people's scores of word pairs."),
     }
 }

@@ -7,7 +7,7 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.report import print_results, report_tally
+from wordkit.cli.report import print_results, refuse_unknown, report_tally
 
 
 @options.command(
@@ -45,6 +45,8 @@ def command(
     for path in data:
         corpus = loaded.read([path], tally, format=format)
         inputs += corpus.inputs
+        if strict:
+            refuse_unknown(path, int(corpus.word_counts[0]), corpus.n_tokens, "tokens")
         results.append(likelihood_result(loaded.model, corpus, data=path, projection=projection))
     report_tally(tally)
     parameters = {"model": loaded.header["signature"].replace("|", ","), "projection": projection}

@@ -7,9 +7,7 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.report import message, print_results, report_tally
-
-_MOST_NAMED = 10
+from wordkit.cli.report import message, print_results, refuse_unknown, report_tally, some_words
 
 
 @options.command(
@@ -25,16 +23,9 @@ _MOST_NAMED = 10
     default="cosine",
     help="Distances are taken with a minus, so that higher is nearer; from kl on for rows of probabilities.",
 )
-@click.option("--unknown", type=click.Choice(["skip", "zero", "mean", "lowercase"]), default="skip",
-              help="Pairs with an unknown word: left out; scored with the zero vector or the mean of all vectors; or the word in "
-                   "lower case, and left out if that is unknown too.")  # fmt: skip
-@click.option("--ignore-case", is_flag=True,
-              help="Compare words in lower case; of words that become one the first in VEC counts.")  # fmt: skip
-@click.option(
-    "--restrict-vocab",
-    type=options.count,
-    metavar="N",
-    help="Use the first N rows of VEC only (their order matters).",
+@options.lookup_options(
+    "Pairs with an unknown word: left out; scored with the zero vector or the mean of all vectors; or the word in lower "
+    "case, and left out if that is unknown too."
 )
 @click.option(
     "--details", is_flag=True, help="Pairs used and unknown words as well (--json always has them)."
@@ -51,7 +42,8 @@ def command(
     correlations are positive where near vectors go with high scores, whatever the measure; they are n/a where fewer than
     two pairs are left or all scores are equal. covered: pairs whose words both have a vector.
     """
-    from wordkit.evaluation.similarity import read_known_vectors, similarity_result, warn_of_zero_vectors
+    from wordkit.evaluation.known_vectors import read_known_vectors, warn_of_zero_vectors
+    from wordkit.evaluation.similarity import similarity_result
     from wordkit.formats.opening import Input
     from wordkit.formats.word_pairs import read_word_pairs
     from wordkit.signature import signature
@@ -84,11 +76,14 @@ def command(
         if result.metrics["spearman"] is None:
             message(f"{result.data}: n/a ({used} of {result.total} pairs to score)")
         if missing:
-            some = ", ".join(missing[:_MOST_NAMED]) + (", ..." if len(missing) > _MOST_NAMED else "")
             counts = (
                 f"{used} of {result.total} pairs scored, {result.total - result.covered} have an unknown word"
             )
-            message(f"{result.data}: {counts} (--unknown {unknown}): {some}")
+            message(f"{result.data}: {counts} (--unknown {unknown}): {some_words(missing)}")
+        if strict:
+            refuse_unknown(
+                result.data, result.total - result.covered, result.total, "pairs have words that are"
+            )
     report_tally(tally)
     parameters = {
         "similarity": similarity, "unknown": unknown, "ignore-case": ignore_case, "restrict-vocab": restrict_vocab,

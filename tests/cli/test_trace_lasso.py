@@ -1,0 +1,259 @@
+"""``wordkit trace-lasso``, ``predict`` on its models, and ``plot path``."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import fails, succeeds
+from wordkit.formats.model_file import read_model, write_model
+
+FIRST = [f"a{i}" for i in range(1, 8)]
+
+
+@pytest.fixture
+def data(samples):
+    return samples / "regression.csv", samples / "regression.y.txt"
+
+
+def selected(path) -> list[str]:
+    lines = [line.split("\t") for line in path.read_text().splitlines()]
+    assert lines[0] == ["name", "value", "selected"] and lines[-1][0] == "(intercept)"
+    return [name for name, _, chosen in lines[1:-1] if chosen == "1"]
+
+
+def test_selects_the_block_that_made_the_target(inside, tmp_path, data):
+    run = inside("trace-lasso", *data, "-o", "c.tsv", "--lam", "0.05")
+    found = dict(line.split("\t") for line in succeeds(run).splitlines())
+    assert selected(tmp_path / "c.tsv") == [*FIRST, "free1"]
+    assert float(found["gap"]) <= 1e-6 * 7.3 and found["rank"] == found["support"] == "8"
+    assert set(found) == {
+        "objective",
+        "gap",
+        "iterations",
+        "rank",
+        "support",
+        "lam",
+        "lam_max",
+        "covered",
+        "total",
+    }
+
+
+def test_json_has_the_names_that_scripts_rely_on(inside, tmp_path, data):
+    found = json.loads(
+        succeeds(inside("trace-lasso", *data, "-o", "c.tsv", "--cv", "3", "--cv-rule", "1se", "--json"))
+    )
+    for name in (
+        "command",
+        "signature",
+        "seconds",
+        "objective",
+        "gap",
+        "iterations",
+        "rank",
+        "support",
+        "covered",
+        "total",
+    ):
+        assert name in found
+    assert found["command"] == "trace-lasso" and found["lam"] == found["lam_1se"] >= found["lam_min"]
+    assert (
+        found["selected"] == selected(tmp_path / "c.tsv")
+        and found["results"][0]["support"] == found["support"]
+    )
+    assert len(found["cv_mean"]) == len(found["lams"]) == 50
+    again = json.loads(
+        succeeds(
+            inside(
+                "trace-lasso",
+                *data,
+                "-o",
+                "d.tsv",
+                "--cv",
+                "3",
+                "--cv-rule",
+                "1se",
+                "--json",
+                "--threads",
+                "1",
+            )
+        )
+    )
+    assert (
+        again["cv_mean"] == found["cv_mean"]
+        and (tmp_path / "d.tsv").read_bytes() == (tmp_path / "c.tsv").read_bytes()
+    )
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "ridge", "elastic-net", "pairwise-elastic-net", "group"])
+def test_other_penalties(inside, tmp_path, data, penalty):
+    (tmp_path / "groups").write_text("".join(f"{name}\n" for name in "a" * 7 + "b" * 6 + "c" * 5 + "de"))
+    more = ["--groups", "groups"] if penalty == "group" else []
+    succeeds(inside("trace-lasso", *data, "-o", "c.tsv", "--penalty", penalty, *more))
+    assert {*FIRST, "free1"} <= set(selected(tmp_path / "c.tsv")) or penalty in (
+        "lasso",
+        "pairwise-elastic-net",
+    )
+
+
+@pytest.mark.parametrize("solver", ["admm", "irls-plain"])
+def test_solvers_and_penalty_matrix(inside, tmp_path, data, solver):
+    np.save(tmp_path / "P.npy", np.eye(20))
+    base = ("trace-lasso", *data, "--lam", "0.05", "--solver", solver, "--tol", "1e-4", "--json", "-o")
+    ours = json.loads(succeeds(inside(*base, "c.tsv")))
+    assert ours["objective"] == pytest.approx(1.65495, abs=1e-3)
+    lasso = json.loads(succeeds(inside(*base, "d.tsv", "--penalty-matrix", "P.npy")))
+    reference = json.loads(
+        succeeds(inside("trace-lasso", *data, "-o", "e.tsv", "--penalty", "lasso", "--lam", "0.05", "--json"))
+    )
+    assert lasso["objective"] == pytest.approx(reference["objective"], abs=1e-3)
+
+
+def test_path_and_its_figure(inside, tmp_path, data):
+    pytest.importorskip("matplotlib")
+    succeeds(inside("trace-lasso", *data, "-o", "path.tsv", "--path", "10"))
+    lines = [line.split("\t") for line in (tmp_path / "path.tsv").read_text().splitlines()]
+    assert lines[0][:5] == ["lam", "objective", "gap", "selected", "(intercept)"] and lines[0][5] == "a1"
+    assert len(lines) == 11 and lines[1][3] == "0" and int(lines[2][3]) > 0
+    for name in ("figure.png", "figure.svg", "figure.pdf"):
+        succeeds(inside("plot", "path", "path.tsv", "-o", name))
+        assert (tmp_path / name).stat().st_size > 1000
+    fails(inside("plot", "path", "path.tsv", "-o", "figure.txt"), "a figure ends in .png")
+    fails(inside("plot", "path", data[1], "-o", "figure.png"), "no header of a path")
+
+
+def test_model_and_predict(inside, tmp_path, data):
+    succeeds(inside("trace-lasso", *data, "-o", "c.tsv", "--model-out", "m"))
+    predicted = np.array(succeeds(inside("predict", "m", data[0])).split(), dtype=float)
+    y = np.loadtxt(data[1])
+    assert len(predicted) == 80 and np.corrcoef(predicted, y)[0, 1] > 0.95
+    assert json.loads(succeeds(inside("info", "m")))["kind"] == "regression"
+    np.save(tmp_path / "x.npy", np.loadtxt(data[0], delimiter=",", skiprows=1))
+    assert np.allclose(np.array(succeeds(inside("predict", "m", "x.npy")).split(), dtype=float), predicted)
+    (tmp_path / "narrow.csv").write_text("1,2\n")
+    fails(inside("predict", "m", "narrow.csv", "-o", "out"), "2 columns, expected the model's 20")
+    assert not (tmp_path / "out").exists()
+    renamed = data[0].read_text().replace("a1", "z1", 1)
+    (tmp_path / "renamed.csv").write_text(renamed)
+    run = inside("predict", "m", "renamed.csv")
+    assert "column 1 is 'z1', expected 'a1'" in run.stderr.decode() and succeeds(run).split()[0]
+    fails(inside("predict", "m", "renamed.csv", "--strict"), "column 1 is 'z1'")
+    assert "means nothing" in inside("predict", "m", data[0], "--top", "2", "--scores").stderr.decode()
+
+
+def test_logistic_and_svmlight(inside, tmp_path):
+    draw = np.random.default_rng(0)
+    X = draw.standard_normal((40, 5)).round(2)
+    labels = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+    text = "".join(
+        f"{label} {' '.join(f'{j + 1}:{v}' for j, v in enumerate(row))}\n"
+        for label, row in zip(labels, X, strict=True)
+    )
+    (tmp_path / "s").write_text(text)
+    succeeds(inside("trace-lasso", "s", "-o", "c.tsv", "--loss", "logistic", "--model-out", "m"))
+    (tmp_path / "new").write_text(text + "\n1:1\n")
+    lines = succeeds(inside("predict", "m", "new", "--scores")).splitlines()
+    assert len(lines) == 42 and all(len(line.split("\t")) == 2 for line in lines)
+    assert (
+        np.mean([float(line.split("\t")[0]) == label for line, label in zip(lines, labels, strict=False)])
+        > 0.9
+    )
+    (tmp_path / "three").write_text("1 1:1\n2 1:2\n3 1:0\n")
+    fails(
+        inside("trace-lasso", "three", "-o", "d.tsv", "--loss", "logistic"),
+        "a target of two values, this has 3",
+    )
+
+
+def test_u077_all_zero_is_told_with_the_least_lambda(inside, tmp_path, data):
+    run = inside("trace-lasso", *data, "-o", "c.tsv", "--lam", "10", "--json")
+    found = json.loads(succeeds(run))
+    assert found["support"] == found["rank"] == 0 and 0.5 < found["lam_max"] < 0.6 and found["gap"] == 0
+    assert "all coefficients are zero: lambda 10 is at or above lam_max" in run.stderr.decode()
+
+
+def test_u076_zeros_converge_without_a_warning(inside, tmp_path):
+    for x, y in (("0\n0\n0\n", "0\n0\n0\n"), ("0\n0\n0\n", "1\n2\n3\n"), ("1\n2\n3\n", "0\n0\n0\n")):
+        (tmp_path / "x").write_text(x)
+        (tmp_path / "y").write_text(y)
+        for more in ((), ("--lam", "0.1"), ("--lam", "0"), ("--path", "3"), ("--cv", "2")):
+            run = inside("trace-lasso", "x", "y", "-o", "c.tsv", *more)
+            succeeds(run)
+            assert "warning" not in run.stderr.decode(), more
+        assert selected(tmp_path / "c.tsv") == []
+
+
+def test_standard_input_and_output(wordkit, data):
+    run = wordkit("trace-lasso", "-", data[1], "-o", "-", "--lam", "0.05", stdin=data[0].read_bytes())
+    assert succeeds(run).splitlines()[0] == "name\tvalue\tselected"
+    assert b"objective" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--lam", "1", "--path", "3"), "only one of"), (("--penalty", "group"), "needs --groups"),
+        (("--groups", "g"), "needs --groups"), (("--penalty", "lasso", "--penalty-matrix", "p"), "goes with"),
+        (("--loss", "logistic", "--penalty", "ridge"), "goes with"), (("--path", "3", "--model-out", "m"), "needs one lambda"),
+        (("--model-out", "-"), "standard output"), (("--lam", "-1"), "range"), (("--lam", "nan"), "finite"),
+        (("--penalty", "pairwise-elastic-net", "--no-normalize"), "normalized"), (("--cv", "1"), "range"),
+    ],
+)  # fmt: skip
+def test_bad_usage(inside, tmp_path, data, options, says):
+    fails(inside("trace-lasso", *data, "-o", "c.tsv", *options), says, code=2)
+    assert not (tmp_path / "c.tsv").exists()
+
+
+def test_bad_data_writes_nothing(inside, tmp_path, data):
+    (tmp_path / "y").write_text("1\n2\n")
+    fails(inside("trace-lasso", data[0], "y", "-o", "c.tsv"), "2 targets for 80 rows")
+    fails(inside("trace-lasso", data[0], "none", "-o", "c.tsv"), "none: No such file")
+    fails(inside("trace-lasso", *data, "-o", "c.tsv", "--cv", "81"), "only 80 rows")
+    np.save(tmp_path / "P.npy", np.eye(3))
+    fails(inside("trace-lasso", *data, "-o", "c.tsv", "--penalty-matrix", "P.npy"), "3 columns, expected 20")
+    np.save(tmp_path / "P.npy", np.diag([0.0] + [1.0] * 19))
+    fails(inside("trace-lasso", *data, "-o", "c.tsv", "--penalty-matrix", "P.npy"), "column 1 is zero")
+    assert not (tmp_path / "c.tsv").exists()
+
+
+def test_options_without_effect_are_told(inside, data):
+    run = inside("trace-lasso", *data, "-o", "c.tsv", "--penalty", "ridge", "--solver", "admm", "--seed", "3")
+    assert "--solver means nothing to --penalty ridge" in run.stderr.decode()
+    assert "--seed means nothing without --cv" in run.stderr.decode()
+
+
+def test_a_missed_gap_is_told(inside, data):
+    assert (
+        "raise max_iter or tol"
+        in inside(
+            "trace-lasso", *data, "-o", "c.tsv", "--solver", "subgradient", "--max-iter", "20"
+        ).stderr.decode()
+    )
+    assert (
+        "is above --tol"
+        in inside("trace-lasso", *data, "-o", "c.tsv", "--path", "4", "--max-iter", "1").stderr.decode()
+    )
+
+
+def test_damaged_models(inside, tmp_path, data):
+    succeeds(inside("trace-lasso", *data, "-o", "c.tsv", "--model-out", "m"))
+    header, arrays = read_model(tmp_path / "m")
+    header = {
+        k: v for k, v in header.items() if k not in ("format", "format_version", "kind", "wordkit_version")
+    }
+    for change in (
+        {"intercept": None}, {"features": []}, {"support": "x"}, {"parameters": {"penalty": "trace"}}, {"lam": -1}, {"rank": 1.5},
+        {"features": {"format": "table"}}, {"parameters": {**header["parameters"], "loss": "absolute"}},
+        {"parameters": {**header["parameters"], "loss": "logistic"}}, {"intercept": True},
+    ):  # fmt: skip
+        write_model(tmp_path / "bad", "regression", arrays, {**header, **change})
+        fails(inside("predict", "bad", data[0]), "the model is damaged")
+    for name, array in (
+        ("coefficients", np.zeros(3)), ("coefficients", np.full(20, np.nan)), ("coefficients", np.zeros((20, 1))),
+        ("names", np.zeros(3, np.uint8)), ("names", np.zeros(3)),
+    ):  # fmt: skip
+        write_model(tmp_path / "bad", "regression", {**arrays, name: array}, header)
+        fails(inside("predict", "bad", data[0]), "the model is damaged")

@@ -1,0 +1,349 @@
+"""Estimators of the trace Lasso: solvers agree and certify, special cases equal scikit-learn's, odd data, paths, folds."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from tests.models.regression_cases import regression, unit_columns
+from wordkit.errors import ConvergenceWarning, Interrupted
+from wordkit.models import (
+    PairwiseElasticNet,
+    TraceLasso,
+    TraceLassoCV,
+    trace_lasso_path,
+    trace_norm_penalty,
+)
+from wordkit.models.pairwise_elastic_net import pairwise_matrix
+from wordkit.models.regression_design import prepare
+from wordkit.models.regression_path import bootstrap_support
+from wordkit.models.trace_lasso_admm import SquaredLoss, admm
+from wordkit.models.trace_lasso_irls import fast_irls, irls
+from wordkit.models.trace_lasso_problem import Problem
+from wordkit.models.trace_lasso_subgradient import subgradient
+from wordkit.monitor import Monitor
+
+KINDS = ["identity", "blocks", "toeplitz"]
+
+
+def problem_of(kind: str, n: int, p: int, share: float, seed: int = 0) -> Problem:
+    X, y = regression(kind, n, p, seed=seed)
+    X = unit_columns(X - X.mean(axis=0))
+    y = y - y.mean()
+    return Problem.of(X, y, share * float(np.abs(X.T @ y).max()))
+
+
+# --- solvers -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.2, 0.3, 0.5, 0.8])
+def test_fast_irls_reaches_a_small_gap(kind, share):
+    for n, p in ((24, 48), (60, 20)):
+        problem = problem_of(kind, n, p, share)
+        found = fast_irls(problem, tol=1e-6)
+        assert found.converged and -1e-9 <= found.gap / problem.zero_loss <= 1e-6
+        assert found.objective == pytest.approx(problem.objective(found.w), rel=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_solvers_agree(kind):
+    problem = problem_of(kind, 16, 30, 0.2)
+    best = fast_irls(problem, tol=1e-8).objective
+    for found in (
+        irls(problem, tol=1e-5),
+        admm(SquaredLoss(problem), tol=1e-6),
+        admm(SquaredLoss(problem), tol=1e-4, adaptive=False),
+    ):
+        assert found.converged
+        assert -1e-9 * problem.zero_loss <= found.objective - best <= found.gap + 1e-8 * problem.zero_loss
+    slow = subgradient(problem, max_iter=500)
+    assert best - 1e-9 <= slow.objective <= best + slow.gap + 1e-9 and not slow.converged
+
+
+def test_gaps_of_a_trace_fall_and_times_rise():
+    found = admm(SquaredLoss(problem_of("toeplitz", 16, 30, 0.2)), trace=True)
+    seconds, _, gaps = np.array(found.trace).T
+    assert np.all(np.diff(seconds) > 0) and np.all(np.diff(gaps) <= 0)
+
+
+def test_general_penalty_matrices():
+    problem = problem_of("blocks", 20, 12, 0.3)
+    for P in (np.eye(12), np.ones((1, 12)), np.random.default_rng(0).standard_normal((5, 12))):
+        other = Problem.of(problem.X, problem.y, problem.lam, P)
+        fast, slow = fast_irls(other, tol=1e-7), admm(SquaredLoss(other), tol=1e-6)
+        assert fast.converged and slow.converged
+        assert fast.objective == pytest.approx(slow.objective, abs=2e-6 * other.zero_loss)
+
+
+# --- special cases ---------------------------------------------------------------------------------------------------
+
+
+def test_orthonormal_columns_give_the_lasso():
+    X, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((20, 6)))
+    y = X @ np.array([3, -2, 0.5, 0, 0, 1.0])
+    model = TraceLasso(lam=0.03, fit_intercept=False, normalize=False, tol=1e-10).fit(X, y)
+    expected = np.sign(X.T @ y) * np.maximum(np.abs(X.T @ y) - 20 * 0.03, 0)
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-4)
+    assert model.support_.tolist() == [0, 1, 5]
+
+
+def test_identity_as_penalty_matrix_is_scikit_learns_lasso():
+    X, y = regression("toeplitz", 40, 12)
+    ours = TraceLasso(lam=0.02, penalty_matrix=np.eye(12), tol=1e-9).fit(X, y)
+    theirs = TraceLasso(lam=0.02, penalty="lasso", tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+    assert ours.objective_ == pytest.approx(theirs.objective_, rel=1e-6)
+
+
+def test_one_group_and_ones_as_penalty_matrix_agree():
+    X, y = regression("blocks", 40, 12)
+    group = TraceLasso(lam=0.02, penalty="group", groups=["a"] * 12, tol=1e-8).fit(X, y)
+    ones = TraceLasso(lam=0.02, penalty_matrix=np.ones((1, 12)), tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(group.coef_, ones.coef_, atol=1e-3)
+
+
+def test_group_lasso_selects_whole_groups():
+    X, y = regression("identity", 60, 12, k=4)
+    groups = np.repeat(["x", "y", "z"], 4)
+    least = TraceLasso(penalty="group", groups=groups, group_weights="sqrt").fit(X, y).lam_max_
+    model = TraceLasso(penalty="group", groups=groups, group_weights="sqrt", lam=0.8 * least).fit(X, y)
+    assert {groups[i] for i in model.support_} == {"x"} and len(model.support_) == 4
+    shares = prepare(X, y, fit_intercept=True, normalize=True).scaled(model.coef_)
+    assert trace_norm_penalty(np.repeat(np.eye(3), 4, axis=1), shares) == pytest.approx(
+        sum(np.linalg.norm(shares[i : i + 4]) for i in (0, 4, 8))
+    )
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "elastic-net", "ridge", "pairwise-elastic-net", "trace"])
+def test_every_penalty_certifies(penalty):
+    X, y = regression("blocks", 30, 20)
+    model = TraceLasso(penalty=penalty).fit(X, y)
+    assert model.converged_ and -1e-9 <= model.gap_ <= 1e-6 * np.var(y)
+    assert model.score(X, y) > 0.5
+
+
+def test_elastic_net_and_ridge_minimize_what_they_say():
+    X, y = regression("toeplitz", 50, 8)
+    design = prepare(X, y, fit_intercept=True, normalize=True)
+    for penalty, ratio in (("elastic-net", 0.3), ("ridge", 0.0)):
+        model = TraceLasso(penalty=penalty, lam=0.01, l1_ratio=0.3, tol=1e-10).fit(X, y)
+
+        def objective(w, ratio=ratio):
+            rest = design.y - design.X @ w
+            return rest @ rest / 100 + 0.01 * (ratio * np.abs(w).sum() + (1 - ratio) / 2 * w @ w)
+
+        w = design.scaled(model.coef_)
+        assert model.objective_ == pytest.approx(objective(w), rel=1e-9)
+        for step in np.random.default_rng(0).standard_normal((20, 8)):
+            assert objective(w + 1e-3 * step) >= objective(w) - 1e-9
+
+
+def test_pairwise_elastic_net():
+    X, y = regression("blocks", 40, 16)
+    P, theta = pairwise_matrix(unit_columns(X - X.mean(axis=0)))
+    assert np.linalg.eigvalsh(P)[0] == pytest.approx(0, abs=1e-9) and 0 < theta < 1 and P.min() >= 0
+    model = PairwiseElasticNet(lam=0.01, tol=1e-7).fit(X, y)
+    assert model.theta_ == pytest.approx(theta) and model.converged_
+    design = prepare(X, y, fit_intercept=True, normalize=True)
+    w = design.scaled(model.coef_)
+
+    def objective(w):
+        rest = design.y - design.X @ w
+        return rest @ rest / 80 + 0.01 * np.abs(w) @ P @ np.abs(w)
+
+    assert model.objective_ == pytest.approx(objective(w), rel=1e-9)
+    for step in np.random.default_rng(0).standard_normal((50, 16)):
+        assert objective(w + 1e-3 * step) >= objective(w) - 1e-8
+    np.testing.assert_allclose(pairwise_matrix(np.eye(3))[0], np.ones((3, 3)), atol=1e-12)  # (sum |w_i|)^2
+
+
+def test_logistic_loss():
+    X, y = regression("toeplitz", 60, 10, k=3)
+    labels = np.where(y > np.median(y), "yes", "no")
+    model = TraceLasso(loss="logistic").fit(X, labels)
+    assert model.converged_ and model.gap_ >= -1e-9 and model.score(X, labels) > 0.8
+    assert model.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(60))
+    zero = TraceLasso(loss="logistic", lam=2 * model.lam_max_).fit(X, labels)
+    assert not zero.coef_.any() and zero.intercept_ == pytest.approx(0, abs=1e-9)
+    below = TraceLasso(loss="logistic", lam=0.95 * model.lam_max_).fit(X, labels)
+    assert below.coef_.any()
+    assert not hasattr(TraceLasso(), "predict_proba")
+
+
+# --- odd data --------------------------------------------------------------------------------------------------------
+
+
+def test_duplicated_columns_get_equal_coefficients():
+    X, y = regression("identity", 30, 6)
+    model = TraceLasso(lam=0.01, tol=1e-10).fit(np.column_stack([X, X[:, :2]]), y)
+    np.testing.assert_allclose(model.coef_[6:], model.coef_[:2], atol=1e-4)
+    assert model.coef_[0] != 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_u076_degenerate_data():
+    for X, y in (
+        (np.zeros((3, 1)), np.zeros(3)),
+        (np.zeros((3, 2)), np.arange(3.0)),
+        (np.eye(3), np.zeros(3)),
+        (np.eye(3), np.ones(3)),
+        (np.ones((4, 2)), np.arange(4.0)),
+    ):
+        for penalty in ("trace", "lasso", "ridge", "pairwise-elastic-net"):
+            for lam in (None, 0.1, 0):
+                model = TraceLasso(penalty=penalty, lam=lam).fit(X, y)
+                assert not model.coef_.any() and model.converged_ and model.gap_ == 0
+                assert model.intercept_ == pytest.approx(y.mean())
+
+
+def test_constant_and_zero_columns_are_left_out():
+    X, y = regression("blocks", 30, 8)
+    wide = np.column_stack([np.ones(30), X, np.zeros(30)])
+    model, narrow = TraceLasso(tol=1e-9).fit(wide, y), TraceLasso(tol=1e-9).fit(X, y)
+    assert model.coef_[0] == model.coef_[-1] == 0
+    np.testing.assert_allclose(model.coef_[1:-1], narrow.coef_, atol=1e-9)
+
+
+def test_lambda_zero_and_above_the_largest():
+    X, y = regression("toeplitz", 40, 5)
+    free = TraceLasso(lam=0).fit(X, y)
+    least = np.linalg.lstsq(np.column_stack([X, np.ones(40)]), y, rcond=None)[0]
+    np.testing.assert_allclose([*free.coef_, free.intercept_], least, atol=1e-8)
+    above = TraceLasso(lam=free.lam_max_ * 1.001).fit(X, y)
+    assert not above.coef_.any() and above.gap_ == 0 and above.rank_ == 0 and len(above.support_) == 0
+    below = TraceLasso(lam=free.lam_max_ * 0.99, tol=1e-9).fit(X, y)
+    assert below.coef_.any()
+
+
+def test_scale_and_units_do_not_matter():
+    X, y = regression("blocks", 40, 10)
+    plain = TraceLasso(lam=0.01, tol=1e-9).fit(X, y)
+    scale = np.logspace(-3, 3, 10)
+    scaled = TraceLasso(lam=0.01, tol=1e-9).fit(X * scale + 100, y - 7)
+    np.testing.assert_allclose(scaled.coef_ * scale, plain.coef_, atol=1e-5)
+    np.testing.assert_allclose(scaled.predict(X * scale + 100), plain.predict(X) - 7, atol=1e-5)
+
+
+def test_single_precision_and_sparse_input():
+    X, y = regression("identity", 60, 15)
+    X[np.abs(X) < 1] = 0
+    dense = TraceLasso(lam=0.01, tol=1e-8).fit(X, y)
+    single = TraceLasso(lam=0.01, tol=1e-8).fit(X.astype(np.float32), y.astype(np.float32))
+    np.testing.assert_allclose(single.coef_, dense.coef_, atol=1e-4)
+    for make in (scipy.sparse.csr_matrix, scipy.sparse.csc_array):
+        sparse = TraceLasso(lam=0.01, tol=1e-8).fit(make(X), y)
+        np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-4)
+        assert sparse.intercept_ == pytest.approx(dense.intercept_, abs=1e-4)
+        assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-7)
+        np.testing.assert_allclose(sparse.predict(make(X)), dense.predict(X), atol=1e-3)
+    wide = scipy.sparse.csr_array(X.T.copy())
+    assert TraceLasso().fit(wide, np.arange(15.0)).converged_
+
+
+def test_refusals():
+    X, y = regression("identity", 10, 4)
+    bad = X.copy()
+    bad[2, 3] = np.nan
+    with pytest.raises(ValueError, match="row 2, column 3"):
+        TraceLasso().fit(bad, y)
+    with pytest.raises(ValueError, match="row 2, column 3"):
+        TraceLasso().fit(scipy.sparse.csr_array(bad), y)
+    with pytest.raises(ValueError, match=r"row 1"):
+        TraceLasso().fit(X, np.where(np.arange(10) == 1, np.inf, y))
+    for parameters, message in (
+        ({"penalty": "l3"}, "penalty"), ({"lam": -1}, "lam"), ({"solver": "x"}, "solver"), ({"l1_ratio": 0}, "l1_ratio"),
+        ({"penalty": "group"}, "needs groups"), ({"groups": ["a"] * 4}, "needs groups"), ({"tol": 0}, "tol"),
+        ({"penalty": "group", "groups": ["a"] * 3}, "3 groups"), ({"penalty_matrix": np.eye(3)}, "3 columns"),
+        ({"penalty_matrix": np.diag([1, 1, 1, 0])}, "zero column"), ({"loss": "logistic"}, "two classes"),
+        ({"loss": "logistic", "penalty": "lasso"}, "goes with"),
+        ({"penalty": "ridge", "penalty_matrix": np.eye(4)}, "does not go"),
+        ({"penalty": "pairwise-elastic-net", "normalize": False}, "normalize"), ({"max_iter": 1.5}, "max_iter"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            TraceLasso(**parameters).fit(X, y)
+
+
+def test_missing_the_gap_is_told():
+    X, y = regression("toeplitz", 20, 30)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        model = TraceLasso(max_iter=2).fit(X, y)
+    assert not model.converged_ and model.gap_ > 0
+    with pytest.warns(ConvergenceWarning):
+        TraceLasso(solver="subgradient", max_iter=20).fit(X, y)
+
+
+def test_a_monitor_can_stop_it():
+    X, y = regression("toeplitz", 20, 30)
+    monitor = Monitor()
+    monitor.stopping = True
+    for solver in ("irls", "irls-plain", "admm", "subgradient"):
+        with pytest.raises(Interrupted):
+            TraceLasso(solver=solver).fit(X, y, monitor=monitor)
+
+
+# --- paths and folds -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", ["trace", "lasso", "elastic-net"])
+def test_paths_start_where_the_solution_is_zero(penalty):
+    X, y = regression("blocks", 30, 24)
+    path = trace_lasso_path(X, y, penalty=penalty, count=12)
+    assert path.lams[-1] == pytest.approx(0.01 * path.lams[0])
+    assert not path.coefficients[0].any() and path.coefficients[1].any()
+    assert path.converged.all() and np.all(np.diff(path.objectives) < 1e-9)
+    assert path.selected[0] == 0 and path.ranks[-1] <= path.selected[-1]
+    alone = TraceLasso(penalty=penalty, lam=path.lams[6], tol=1e-6).fit(X, y)
+    assert path.objectives[6] == pytest.approx(alone.objective_, abs=path.gaps[6] + alone.gap_ + 1e-12)
+
+
+def test_given_lambdas_and_bad_ones():
+    X, y = regression("identity", 20, 5)
+    path = trace_lasso_path(X, y, lams=[0.001, 0.1, 0.01])
+    assert path.lams.tolist() == [0.1, 0.01, 0.001]
+    with pytest.raises(ValueError, match="ratio"):
+        trace_lasso_path(X, y, ratio=2)
+
+
+def test_cross_validation():
+    X, y = regression("blocks", 60, 16, k=8)
+    model = TraceLassoCV(cv=4, n_lams=12).fit(X, y)
+    sparse = TraceLassoCV(cv=4, n_lams=12, rule="1se", threads=3).fit(X, y)
+    assert model.cv_mean_.shape == model.lams_.shape == (12,)
+    assert model.lam_ == model.lam_min_ == model.lams_[np.argmin(model.cv_mean_)]
+    assert sparse.lam_ == sparse.lam_1se_ >= model.lam_min_ and sparse.lam_1se_ == model.lam_1se_
+    np.testing.assert_array_equal(sparse.cv_mean_, model.cv_mean_)  # threads do not change it
+    assert model.cv_mean_.min() < 0.5 * np.var(y) and model.gap_ <= 1e-6 * np.var(y)
+    by_class = TraceLassoCV(cv=3, n_lams=4, loss="logistic").fit(X, y > 0)
+    assert by_class.cv_mean_.min() < by_class.cv_mean_[0]
+
+
+def test_stability_over_bootstrap_samples():
+    X, y = regression("blocks", 50, 16, k=8)
+    shares = bootstrap_support(TraceLasso(tol=1e-4), X, y, samples=6, threads=2)
+    assert shares.shape == (16,) and shares[:8].mean() > shares[8:].mean()
+
+
+def test_state_comes_back():
+    X, y = regression("blocks", 30, 8)
+    for model in (TraceLasso().fit(X, y), TraceLasso(loss="logistic").fit(X, y > 0)):
+        again = TraceLasso.from_state(*model.state())
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+        assert again.lam_ == model.lam_ and again.support_.tolist() == model.support_.tolist()
+
+
+def test_scikit_learn_is_named_where_it_is_missing(monkeypatch):
+    import sys
+
+    from wordkit.errors import WordkitError
+
+    X, y = regression("identity", 10, 3)
+    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
+    with pytest.raises(WordkitError, match=r"wordkit\[regression\]"):
+        TraceLasso(penalty="lasso").fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TraceLasso().fit(X, y)

@@ -1,0 +1,68 @@
+"""Figures of codes over a forest: places of the nodes, what is drawn, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import fails, succeeds
+from wordkit.formats.forest import write_forest
+from wordkit.formats.vectors import write_vectors
+from wordkit.models.forests import Forest, forest_of_shape
+from wordkit.plotting.forest import positions, tree_of
+
+
+def test_parents_stand_above_the_middle_of_their_children():
+    places = positions(forest_of_shape("2x2", trees=2))
+    assert places[:7, 0].tolist() == [1.5, 0.5, 0, 1, 2.5, 2, 3]
+    assert places[:7, 1].tolist() == [0, -1, -2, -2, -1, -2, -2]
+    assert places[7:, 0].tolist() == [5.5, 4.5, 4, 5, 6.5, 6, 7]
+    crossed = positions(Forest([-1, -1, 0, 1, 0]))  # children of two trees, mixed
+    assert crossed[:, 0].tolist() == [0.5, 2, 0, 2, 1]
+
+
+def test_trees_are_told_apart():
+    forest = Forest([-1, -1, 0, 1, 2])
+    assert tree_of(forest, 0).tolist() == [0, 2, 4] and tree_of(forest, 1).tolist() == [1, 3]
+    with pytest.raises(ValueError, match="2 trees, there is no tree 3"):
+        tree_of(forest, 2)
+
+
+@pytest.fixture
+def codes(tmp_path):
+    vectors = np.random.default_rng(1).standard_normal((3, 14)).astype(np.float32)
+    vectors[:, 4] = 0
+    write_vectors(tmp_path / "v.vec", ["a", "b", "c"], vectors)
+    write_forest(tmp_path / "f.txt", forest_of_shape("2x2", trees=2).parents)
+    return tmp_path / "v.vec"
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_figures_are_written_without_a_display(inside, codes, tmp_path, suffix, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    sizes = []
+    for options in (
+        ("--tree-shape", "2x2"),
+        ("--forest", "f.txt", "--tree", "2"),
+        ("--heat-map", "--title", "x"),
+    ):
+        succeeds(inside("plot", "forest", codes, "a", "c", "-o", f"f.{suffix}", *options))
+        sizes.append((tmp_path / f"f.{suffix}").read_bytes())
+    assert len(set(sizes)) == 3 and min(map(len, sizes)) > 1000
+    assert sizes[0].startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix])
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [(("a", "-o", "f.png"), "v.vec: dim is 14, expected a multiple of 13"),
+     (("z", "-o", "f.png", "--tree-shape", "2x2"), "v.vec: the word `z` is not there"),
+     (("a", "-o", "f.png", "--tree-shape", "2x2", "--tree", "3"), "v.vec: the forest has 2 trees, there is no tree 3"),
+     (("a", "-o", "f.png", "--forest", "one.txt"), "v.vec: the forest has 1 nodes, the vectors 14 dimensions"),
+     (("a", "-o", "f.jpeg"), "f.jpeg: a figure ends in .png")],
+)  # fmt: skip
+def test_refused(inside, codes, tmp_path, options, says):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "one.txt").write_text("-1\n")
+    fails(inside("plot", "forest", codes, *options), says)
+    assert not (tmp_path / "f.png").exists()

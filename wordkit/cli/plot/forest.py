@@ -1,0 +1,68 @@
+"""``wordkit plot forest``."""
+
+from __future__ import annotations
+
+import click
+
+from wordkit.cli import options
+from wordkit.errors import DataError, WordkitError
+
+
+@options.command(
+    "forest", example="wordkit plot forest data_samples/vectors.txt good city -o forest.png --heat-map"
+)
+@options.input_argument("vec")
+@click.argument("words", nargs=-1, required=True, metavar="WORD...")
+@options.output_option("The figure: .png, .svg or .pdf.")
+@click.option("--tree-shape", default="3x3", metavar="SHAPE", help="Of the forest, as for sparse-code.")
+@options.path_option("--forest", help="The forest from a file, as --forest-out of sparse-code writes it.")
+@click.option("--tree", type=options.count, default=1, help="Which tree of the forest is drawn.")
+@click.option(
+    "--heat-map", is_flag=True, help="Draw all dimensions as rows of colours, in place of one tree."
+)
+@click.option("--title", default="", show_default=False, help="A line above the figure.")
+def command(
+    vec: str,
+    words: tuple[str, ...],
+    output: str,
+    tree_shape: str,
+    forest: str | None,
+    tree: int,
+    heat_map: bool,
+    title: str,
+) -> None:
+    """Draw the codes of words that `sparse-code` wrote, on a tree of their forest or as a heat map.
+
+    Red is below zero, blue above, white exactly zero. In the heat map dimensions go from the lowest mean to the highest.
+    """
+    import numpy as np
+
+    from wordkit.formats.forest import read_forest
+    from wordkit.formats.opening import Input
+    from wordkit.formats.vectors import read_vectors
+    from wordkit.models.forests import Forest, forest_of_shape
+    from wordkit.plotting.figure import check_figure
+    from wordkit.plotting.forest import heat_figure, tree_figure
+
+    options.not_standard_output(output, "a figure")
+    options.one_standard_input(vec, forest)
+    options.check_outputs(output, inputs=[vec, forest])
+    check_figure(output)
+    with Input(vec) as source:
+        names, vectors = read_vectors(source)
+        name = source.name
+    row_of = {word: row for row, word in enumerate(names)}
+    for word in words:
+        if word not in row_of:
+            raise DataError(name, None, f"the word `{word}` is not there")
+    codes = np.stack([vectors[row_of[word]] for word in words])
+    if heat_map:
+        heat_figure(words, codes, output, title=title)
+        return
+    try:
+        shape = Forest(read_forest(forest)) if forest else forest_of_shape(tree_shape, dim=codes.shape[1])
+        if len(shape) != codes.shape[1]:
+            raise ValueError(f"the forest has {len(shape)} nodes, the vectors {codes.shape[1]} dimensions")
+        tree_figure(words, codes, shape, output, tree=tree - 1, title=title)
+    except ValueError as error:
+        raise WordkitError(f"{name}: {error}") from None

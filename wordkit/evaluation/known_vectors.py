@@ -1,0 +1,132 @@
+"""The vectors that an evaluation needs: of some words, or of all, looked up with or without case."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from wordkit.errors import DataError
+from wordkit.formats.opening import Input, opened
+from wordkit.formats.vectors import iter_vectors, read_vectors
+from wordkit.tally import Tally
+
+UNKNOWN_POLICIES = ("skip", "zero", "mean", "lowercase")
+
+
+@dataclass(frozen=True)
+class KnownVectors:
+    """The vectors that some evaluation needs.
+
+    Attributes:
+        name: the vector file as errors name it.
+        rows: row of each word, in lower case with ``ignore_case``.
+        vectors: (rows, dim), all finite: float64, or float32 from :func:`read_all_vectors`.
+        mean: float64 (dim,), mean of all vectors of the file that were looked at, those of other words included.
+        ignore_case: whether words are looked up in lower case; of words that differ in case alone the first in the file counts.
+    """
+
+    name: str
+    rows: Mapping[str, int]
+    vectors: np.ndarray
+    mean: np.ndarray
+    ignore_case: bool = False
+
+    def row(self, word: str, lowercase: bool = False) -> int:
+        """Row of a word, with ``lowercase`` that of its lower case if it has none itself; -1 if there is none."""
+        found = self.rows.get(word.lower() if self.ignore_case else word, -1)
+        return self.rows.get(word.lower(), -1) if lowercase and found < 0 else found
+
+
+def read_known_vectors(
+    path: str | os.PathLike[str] | Input,
+    words: Iterable[str],
+    *,
+    ignore_case: bool = False,
+    restrict_vocab: int | None = None,
+    tally: Tally | None = None,
+) -> KnownVectors:
+    """The vectors of some words and of their lower cases; of a large file no more is kept.
+
+    Vectors that hold nan or inf are left out, as if the word were unknown.
+
+    Args:
+        restrict_vocab: only the first rows of the file are looked at.
+
+    Raises:
+        DataError: as :func:`wordkit.formats.vectors.read_vectors`.
+    """
+    wanted = {form for word in words for form in ((word.lower(),) if ignore_case else (word, word.lower()))}
+    rows: dict[str, int] = {}
+    kept: list[np.ndarray] = []
+    total, count = np.zeros(1), 0
+    with opened(path) as source:
+        for names, vectors in iter_vectors(source, max_rows=restrict_vocab, tally=tally):
+            finite = np.isfinite(vectors).all(axis=1)
+            total = total + vectors[finite].sum(axis=0, dtype=np.float64)
+            count += int(np.count_nonzero(finite))
+            if ignore_case:
+                names = [name.lower() for name in names]
+            some = []
+            for i, name in enumerate(names):
+                if name in wanted and name not in rows and finite[i]:
+                    rows[name] = len(rows)
+                    some.append(i)
+            kept.append(vectors[some].astype(np.float64))
+        return KnownVectors(source.name, rows, np.concatenate(kept), total / max(count, 1), ignore_case)
+
+
+def read_all_vectors(
+    path: str | os.PathLike[str] | Input,
+    *,
+    ignore_case: bool = False,
+    restrict_vocab: int | None = None,
+    tally: Tally | None = None,
+) -> KnownVectors:
+    """The vectors of all words, or of the first rows, as float32.
+
+    Left out are vectors that hold nan or inf, and with ``ignore_case`` words that differ from an earlier one in case alone.
+
+    Raises:
+        DataError: as :func:`wordkit.formats.vectors.read_vectors`; no vector is left.
+    """
+    with opened(path) as source:
+        names, vectors = read_vectors(source, max_rows=restrict_vocab, tally=tally)
+        name = source.name
+    finite = np.isfinite(vectors).all(axis=1)
+    total = vectors.sum(axis=0, dtype=np.float64, where=finite[:, None])
+    mean = total / max(np.count_nonzero(finite), 1)
+    rows: dict[str, int] = {}
+    kept = []
+    for row, (word, good) in enumerate(zip(names, finite.tolist(), strict=True)):
+        form = word.lower() if ignore_case else word
+        if good and form not in rows:
+            rows[form] = len(rows)
+            kept.append(row)
+    if not kept:
+        raise DataError(name, None, "holds no finite vector")
+    return KnownVectors(name, rows, vectors if len(kept) == len(names) else vectors[kept], mean, ignore_case)
+
+
+def stand_in(known: KnownVectors, unknown: str) -> np.ndarray:
+    """What an unknown word has by a policy: the mean vector, or the zero vector (which ``skip`` leaves unused)."""
+    return known.mean if unknown == "mean" else np.zeros_like(known.mean)
+
+
+def check_policy(unknown: str) -> None:
+    """Raise ValueError unless it is one of UNKNOWN_POLICIES."""
+    if unknown not in UNKNOWN_POLICIES:
+        raise ValueError(f"unknown is {unknown!r}, expected one of {', '.join(UNKNOWN_POLICIES)}")
+
+
+def warn_of_zero_vectors(
+    known: KnownVectors, words: Iterable[str], tally: Tally, lowercase: bool = False
+) -> None:
+    """Count the words whose vector is zero, which has cosine 0 with everything."""
+    zero = np.all(known.vectors == 0, axis=1)
+    found = [word for word in words if (row := known.row(word, lowercase)) >= 0 and zero[row]]
+    if found:
+        what = f"the vector of {found[0]!r} is zero: its cosine with anything is 0"
+        tally.warn("zero vector", DataError(known.name, None, what), len(found))

@@ -1,0 +1,219 @@
+"""The data of a regression from files: a matrix in any of several forms, and a target beside it or in it.
+
+A matrix is told by its first bytes: NumPy's ``.npy``; ``.npz``, which is SciPy's sparse form or wordkit's vectors; text with
+commas, semicolons or tabs, or one number a line (a table); other text and word2vec's binary form (vectors, a row a word). A
+single file without a target beside it is svmlight, whose labels are the target.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from wordkit.errors import DataError
+from wordkit.formats.number_table import read_number_table
+from wordkit.formats.opening import Input
+from wordkit.formats.svmlight import read_svmlight
+from wordkit.formats.vectors import read_vectors
+from wordkit.tally import Tally
+
+FORMATS = ("table", "npy", "npz", "vectors", "svmlight")
+_NPY, _ZIP = b"\x93NUMPY", b"PK\x03\x04"
+_SPARSE = {"data", "indices", "indptr", "shape"}
+_HEAD = 1 << 16
+
+
+@dataclass
+class MatrixFile:
+    """``X``: (n, p), an array or CSR matrix of finite numbers. ``names``: of the columns. ``rows``: which rows of the file
+    those are, ``total`` of them. ``labels``: svmlight's. ``zero_based``: svmlight's base.
+    """
+
+    X: Any
+    names: list[str]
+    rows: np.ndarray
+    total: int
+    format: str
+    inputs: list[dict[str, Any]]
+    labels: list[str] = field(default_factory=list)
+    zero_based: bool = False
+    lines: Any = ()
+
+
+def matrix_format(source: Input) -> str:
+    """Which of FORMATS but svmlight an input is in."""
+    head = source.peek(_HEAD)
+    if head.startswith(_NPY):
+        return "npy"
+    if head.startswith(_ZIP):
+        return "npz"
+    lines = [line for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:20] if line.strip()]
+    if b"\0" in head or not lines:
+        return "vectors" if lines and head[:2] not in (b"\xff\xfe", b"\xfe\xff") else "table"
+    if any(mark in lines[0] for mark in (b",", b"\t", b";")) or len(lines[0].split()) == 1:
+        return "table"
+    return "vectors"
+
+
+def read_matrix(path: str, tally: Tally, *, svmlight: bool = False) -> MatrixFile:
+    """Read a matrix; ``svmlight`` says that it is in that format, which has no mark of its own.
+
+    Raises:
+        DataError: what cannot be read, or a value that is not finite, with its row and column.
+    """
+    with Input(path, digest=True) as source:
+        if svmlight:
+            data = read_svmlight(source, tally=tally)
+            if not data.n_features:
+                raise DataError(source.name, None, "no line has a feature")
+            names = [str(i + (not data.zero_based)) for i in range(data.n_features)]
+            X: Any = data.matrix().astype(np.float64)
+            rows = np.arange(X.shape[0])
+            return MatrixFile(
+                X, names, rows, len(rows), "svmlight", [source.record()], data.labels, data.zero_based, data.lines
+            )  # fmt: skip
+        kind = matrix_format(source)
+        if kind == "table":
+            table = read_number_table(source, tally)
+            names = table.names or numbered(table.values.shape[1])
+            return MatrixFile(table.values, names, table.rows, table.total, kind, [source.record()])
+        X = _npy(source) if kind == "npy" else _npz(source) if kind == "npz" else None
+        if X is None:
+            X = read_vectors(source, tally=tally)[1].astype(np.float64)
+            kind = "vectors"
+        _check_finite(X, source.name)
+        count = np.arange(X.shape[0])
+        return MatrixFile(X, numbered(X.shape[1]), count, len(count), kind, [source.record()])
+
+
+def numbered(count: int) -> list[str]:
+    """Names of columns that have none: 1, 2, ..."""
+    return [str(i + 1) for i in range(count)]
+
+
+def read_target(path: str, tally: Tally) -> tuple[np.ndarray, np.ndarray, int, dict[str, Any]]:
+    """One number a line: values, which of the file's rows they are, how many rows there are, and the input's record."""
+    with Input(path, digest=True) as source:
+        table = read_number_table(source, tally, columns=1)
+        return table.values[:, 0], table.rows, table.total, source.record()
+
+
+def read_regression(
+    matrix: str, target: str | None, tally: Tally
+) -> tuple[MatrixFile, np.ndarray, list[dict[str, Any]]]:
+    """The matrix, the target (n,) and the records of the inputs.
+
+    Raises:
+        DataError: as the readers, and where rows and targets differ in number.
+    """
+    if target is None:
+        data = read_matrix(matrix, tally, svmlight=True)
+        return data, _label_numbers(data), data.inputs
+    data = read_matrix(matrix, tally)
+    values, rows, total, record = read_target(target, tally)
+    if total != data.total:
+        name = data.inputs[0]["name"]
+        raise DataError(target, None, f"{total} targets for {data.total} rows of {name}", "one a row")
+    both, of_matrix, of_target = np.intersect1d(data.rows, rows, assume_unique=True, return_indices=True)
+    if not len(both):
+        raise DataError(target, None, "no row is left that has a target")
+    data.X, data.rows = data.X[of_matrix], both
+    return data, values[of_target], [*data.inputs, record]
+
+
+def read_groups(path: str, columns: int, tally: Tally) -> tuple[list[str], dict[str, Any]]:
+    """One group name a column of X, in order, and the input's record."""
+    from wordkit.formats.opening import text_blocks
+
+    names: list[str] = []
+    with Input(path, digest=True) as source:
+        for first, block in text_blocks(source, tally):
+            for number, line in enumerate(block.decode("utf-8").splitlines(), start=first):
+                if not line.strip():
+                    raise DataError(source.name, number, "is empty", "the name of a group")
+                names.append(line.strip())
+        if len(names) != columns:
+            raise DataError(source.name, None, f"{len(names)} groups for {columns} columns", "one a column")
+        return names, source.record()
+
+
+def _label_numbers(data: MatrixFile) -> np.ndarray:
+    values = np.empty(len(data.labels))
+    for place, label in enumerate(data.labels):
+        try:
+            values[place] = float(label) if "_" not in label else np.nan
+        except ValueError:
+            values[place] = np.nan
+        if not np.isfinite(values[place]):
+            line = int(data.lines[place])
+            raise DataError(data.inputs[0]["name"], line, f"the label `{label}` is not a finite number")
+    return values
+
+
+def _check_finite(X: Any, name: str) -> None:
+    values = X.data if scipy.sparse.issparse(X) else X
+    if np.isfinite(values).all():
+        return
+    if scipy.sparse.issparse(X):
+        place = int(np.flatnonzero(~np.isfinite(values))[0])
+        row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+    else:
+        row, column = (int(i) for i in np.argwhere(~np.isfinite(X))[0])
+    raise DataError(name, None, f"row {row + 1}, column {column + 1} is not a finite number")
+
+
+def _npy(source: Input) -> np.ndarray:
+    try:
+        X = np.load(io.BytesIO(source.read()), allow_pickle=False)
+    except (ValueError, EOFError, OSError, SyntaxError, MemoryError):
+        raise DataError(source.name, None, "is not a NumPy array, or is damaged") from None
+    return _matrix_of_numbers(source.name, X)
+
+
+def _matrix_of_numbers(name: str, X: np.ndarray) -> np.ndarray:
+    if X.dtype.kind not in "fiub" or X.ndim != 2 or not X.size:
+        raise DataError(name, None, f"an array of {X.dtype} and shape {X.shape}", "a matrix of numbers")
+    return X.astype(np.float64)
+
+
+def _npz(source: Input) -> Any:
+    """SciPy's sparse form; None for another archive, of which the bytes stay to be read."""
+    from wordkit.formats.opening import seekable
+
+    try:
+        with zipfile.ZipFile(seekable(source)) as archive:
+            members = {name.removesuffix(".npy") for name in archive.namelist()}
+        stream = seekable(source)
+        if not members >= _SPARSE:
+            stream.seek(0)
+            return None
+        with np.load(stream, allow_pickle=False) as arrays:
+            parts = tuple(arrays[name] for name in ("data", "indices", "indptr"))
+            form = arrays["format"].item() if "format" in arrays.files else b"csr"
+            shape = tuple(int(n) for n in arrays["shape"])
+        if form not in (b"csr", b"csc", "csr", "csc"):
+            raise DataError(source.name, None, f"a sparse matrix in form {form!r}", "csr or csc")
+        build = scipy.sparse.csr_array if form in (b"csr", "csr") else scipy.sparse.csc_array
+        X = build(parts, shape=shape)
+        X.check_format(full_check=True)
+        if X.dtype.kind not in "fiub" or not min(X.shape):
+            raise ValueError
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        OSError,
+        IndexError,
+        zipfile.BadZipFile,
+        MemoryError,
+    ) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise DataError(source.name, None, "is not a sparse matrix of SciPy, or is damaged") from None
+    return scipy.sparse.csr_array(X, dtype=np.float64)

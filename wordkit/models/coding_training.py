@@ -1,0 +1,204 @@
+"""The job of ``sparse-code`` from files to vectors: counts read or made, their association, a coder fresh or resumed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from wordkit.checks import require, value_of
+from wordkit.errors import DataError, WordkitError
+from wordkit.evaluation.result import Result
+from wordkit.formats.counts import Counts, is_counts, read_counts
+from wordkit.formats.forest import read_forest, write_forest
+from wordkit.formats.model_file import read_model, write_model
+from wordkit.formats.opening import Input
+from wordkit.formats.vectors import write_vectors
+from wordkit.models.association import pmi
+from wordkit.models.cooccurrence import count_cooccurrences
+from wordkit.models.sparse_coding import ForestCoder
+from wordkit.monitor import Monitor
+from wordkit.signature import signature
+from wordkit.tally import Tally
+
+KIND = "sparse-coding"
+KINDS = {KIND: "a checkpoint of sparse-code"}
+WEIGHTINGS = ("pmi", "ppmi", "count")
+COUNTING = ("window", "min_count", "max_vocab", "lowercase")  # options that a counts file has answered
+# Options that are the coder's constructor arguments.
+CODER = (
+    "dim", "regularizer", "lam", "tree_shape", "nonnegative", "algorithm", "power", "epochs", "batch_size", "shuffle", "tol",
+    "max_iter", "heldout", "learning_rate", "tau", "sgd_step", "sampling", "zeros", "seed", "threads",
+)  # fmt: skip
+_RESUME_MAY_CHANGE = {"epochs", "threads", "max_iter"}
+
+
+class Run:
+    """One training run. Call :meth:`read`, then :meth:`fit`.
+
+    Args:
+        options: the command's options by their Python names.
+        explicit: names of the options that the user gave.
+        tally: counts odd records of the data.
+    """
+
+    def __init__(self, options: Mapping[str, Any], explicit: set[str], tally: Tally) -> None:
+        self.options, self.explicit, self.tally = dict(options), explicit, tally
+        self.inputs: list[dict[str, Any]] = []
+        self.parents = read_forest(options["forest"]) if options["forest"] else None
+        self.earlier = self._read_checkpoint(options["resume"]) if options["resume"] else None
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def read(self, paths: Sequence[str], monitor: Monitor, tell: Callable[[str], None]) -> None:
+        """Read counts, or text and count it; and the forest or the checkpoint, if one is given."""
+        self.counts = self._read_counts(paths, monitor, tell)
+        self.rows = self._association()
+        if not self.rows.nnz:
+            raise WordkitError("no word stands near another: there is nothing to code")
+        self.coder = self._fresh() if self.earlier is None else self._resumed(*self.earlier)
+        dim, words = int(self.coder.dim), len(self.counts.words)
+        if self.coder.algorithm == "svd" and dim >= words:
+            raise WordkitError(f"svd finds fewer dimensions than there are words: --dim {dim}, {words} words")
+
+    def _read_counts(self, paths: Sequence[str], monitor: Monitor, tell: Callable[[str], None]) -> Counts:
+        options = self.options
+        with Input(paths[0], digest=True) as source:
+            if is_counts(source):
+                if len(paths) > 1:
+                    raise WordkitError(f"{source.name}: counts are taken from one file alone")
+                counts = read_counts(source)
+                self.inputs = [source.record()]
+                for name in sorted(self.explicit & set(COUNTING)):
+                    tell(f"warning: --{name.replace('_', '-')} means nothing to counts that are made already")
+                return counts
+            counts = count_cooccurrences(
+                [source, *paths[1:]], window=options["window"], min_count=options["min_count"],
+                max_vocab=options["max_vocab"], lowercase=options["lowercase"], threads=options["threads"], tally=self.tally,
+                monitor=monitor, tell=tell,
+            )  # fmt: skip
+        self.inputs = counts.meta["inputs"]
+        return counts
+
+    def _association(self) -> scipy.sparse.csr_array:
+        if self.options["weighting"] == "count":
+            return scipy.sparse.csr_array(self.counts.matrix, dtype=np.float32)
+        return pmi(self.counts, positive=self.options["weighting"] == "ppmi", shift=self.options["shift"])
+
+    def _fresh(self) -> ForestCoder:
+        coder = ForestCoder(**{name: self.options[name] for name in CODER})
+        if self.parents is not None:
+            coder.parents, nodes = self.parents, len(self.parents)
+            if "dim" in self.explicit and nodes != coder.dim:
+                raise WordkitError(
+                    f"{self.options['forest']}: has {nodes} nodes, and --dim asks for {coder.dim}: leave it out"
+                )
+            coder.dim = nodes
+        return coder
+
+    def _read_checkpoint(self, path: str) -> tuple[ForestCoder, list[str]]:
+        """The coder, and digests of its inputs; options of the reading that the user left out become what they were."""
+        header, arrays = read_model(path, KINDS)
+        try:
+            coder = ForestCoder.from_state(arrays, header)
+            inputs = [value_of(record, "sha256", str) for record in value_of(header, "inputs", list)]
+            reading = value_of(header, "reading", dict)
+            require(set(reading) == set(self._reading()), "reading is not that of a checkpoint")
+        except (ValueError, TypeError, KeyError, OverflowError, UnicodeError) as error:
+            raise DataError(os.fspath(path), None, f"the checkpoint is damaged: {error}") from None
+        known = {**coder.get_params(), **reading}
+        for name in sorted(self.explicit & set(known) - _RESUME_MAY_CHANGE):
+            if self.options[name] != known[name]:
+                option = name.replace("_", "-")
+                raise WordkitError(
+                    f"{path}: --{option} was {known[name]}, not {self.options[name]}: leave it out to go on"
+                )
+        self.options.update(reading)
+        coder.set_params(**{name: self.options[name] for name in self.explicit & _RESUME_MAY_CHANGE})
+        coder.threads = self.options["threads"]
+        return coder, inputs
+
+    def _resumed(self, coder: ForestCoder, inputs: list[str]) -> ForestCoder:
+        if inputs != [record["sha256"] for record in self.inputs]:
+            raise WordkitError(f"{self.options['resume']}: was trained on other data")
+        return coder
+
+    def _reading(self) -> dict[str, Any]:
+        """What the matrix depends on beside the inputs."""
+        return {name: self.options[name] for name in ("weighting", "shift", *COUNTING)}
+
+    # --- fitting ---------------------------------------------------------------------------------------------------
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a state worth keeping."""
+        return hasattr(self.coder, "_training")
+
+    def fit(self, monitor: Monitor) -> None:
+        """Train; the state can be saved whenever the monitor is called, and after an interruption."""
+        if self.options["resume"]:
+            self.coder.resume(self.rows, monitor=monitor)
+        else:
+            self.coder.fit(self.rows, monitor=monitor)
+
+    def signature(self) -> str:
+        """Names all that the result depends on."""
+        parameters = {
+            key: value for key, value in self.coder.get_params().items() if key not in ("threads", "parents")
+        }
+        if self.coder.algorithm == "sgd" and int(self.coder.threads) > 1:
+            parameters["threads"] = int(self.coder.threads)  # they do not wait for each other
+        if self.coder.parents is not None:
+            parameters["tree_shape"] = " ".join(map(str, self.coder.parents.tolist()))
+        return signature("sparse-code", {**self._reading(), **parameters}, self.inputs)
+
+    # --- results ---------------------------------------------------------------------------------------------------
+
+    def save(self, path: str) -> None:
+        """Write a checkpoint, whole or not at all."""
+        arrays, values = self.coder.state()
+        header = {
+            "command": "sparse-code",
+            "signature": self.signature(),
+            "inputs": self.inputs,
+            "reading": self._reading(),
+        }
+        write_model(path, KIND, arrays, {**header, **values})
+
+    def write(self, output: str, dictionary: str | None, forest: str | None) -> None:
+        """Codes, and by option the atoms, a row a context word, and the forest."""
+        write_vectors(output, self.counts.words, self.coder.codes_)
+        if dictionary:
+            write_vectors(dictionary, self.counts.words, np.ascontiguousarray(self.coder.components_.T))
+        if forest:
+            write_forest(forest, self.coder.forest_.parents)
+
+    def result(self) -> Result:
+        """The numbers of the run."""
+        coder = self.coder
+        last = {
+            key: value
+            for key, value in (coder.history_[-1] if coder.history_ else {}).items()
+            if key != "epoch"
+        }
+        codes = coder.codes_
+        used = int(np.count_nonzero(codes.any(axis=1)))
+        return Result(
+            name="sparse-code",
+            data=", ".join(record["name"] for record in self.inputs),
+            metrics={
+                **last,
+                "epochs": coder.n_iter_,
+                "density": float(np.count_nonzero(codes)) / codes.size,
+                "unused_atoms": int(np.count_nonzero(~codes.any(axis=0))),
+            },
+            covered=used,
+            total=len(codes),
+            details={
+                "density_of_level": {str(level): share for level, share in enumerate(coder.level_density())},
+                "history": coder.history_,
+            },
+        )

@@ -1,0 +1,158 @@
+"""The trace Lasso penalty Omega(w) = ||P Diag(w)||_*, and what certifies a solution: its dual norm and the duality gap.
+
+Grave, "A Markovian approach to distributional semantics with application to semantic compositionality", thesis 2014, chapter 7.
+P is (k, p) with k <= p after :func:`row_factor`; w, u are (p,). The dual norm has no closed form, but it is the least operator
+norm of a matrix with a given diagonal, Omega*(u) = min ||M||_op with diag(P^T M) = u: any such M bounds it from above, and
+u.w / Omega(w) bounds it from below for any w. Columns of P that are zero must have been left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+Array = np.ndarray
+
+
+def row_factor(P: Array) -> Array:
+    """A matrix with the same Gram matrix P^T P and no more rows than columns: all that the penalty depends on (Proposition 3)."""
+    return triangle(P) if P.shape[0] > P.shape[1] else P
+
+
+def triangle(A: Array) -> Array:
+    """R of A = QR."""
+    return np.asarray(np.linalg.qr(A, mode="r"))
+
+
+def singular_values(P: Array, w: Array) -> Array:
+    """Singular values of P Diag(w), ascending, (min(k, p),)."""
+    return np.linalg.svd(P * w, compute_uv=False)[::-1]
+
+
+def trace_norm_penalty(P: Array, w: Array) -> float:
+    """||P Diag(w)||_*, the sum of the singular values; P is (k, p), w (p,)."""
+    P, w = np.asarray(P, dtype=np.float64), np.asarray(w, dtype=np.float64)
+    if P.ndim != 2 or w.shape != (P.shape[1],):
+        raise ValueError(f"P is {P.shape} and w {w.shape}, expected (k, p) and (p,)")
+    return float(singular_values(row_factor(P), w).sum())
+
+
+def operator_norm(M: Array) -> float:
+    """Greatest singular value of M, from the smaller of its two Gram matrices."""
+    gram = M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M
+    last = len(gram) - 1
+    if last < 0:
+        return 0.0
+    if not np.isfinite(gram).all():
+        return math.inf
+    try:
+        top = scipy.linalg.eigh(gram, eigvals_only=True, subset_by_index=[last, last], check_finite=False)[0]
+    except np.linalg.LinAlgError:  # the search for one eigenvalue fails now and then where all are found
+        top = np.linalg.eigvalsh(gram)[-1]
+    return math.sqrt(max(float(top), 0.0))
+
+
+def column_products(A: Array, B: Array) -> Array:
+    """diag(A^T B)."""
+    return np.einsum("ij,ij->j", A, B)
+
+
+def feasible(P: Array, M: Array, u: Array, squares: Array) -> Array:
+    """The matrix nearest to M along the columns of P with diag(P^T M) = u; ``squares`` are the columns' squared lengths."""
+    return M + P * ((u - column_products(P, M)) / squares)
+
+
+class Smoothed(NamedTuple):
+    """P Diag(w) seen through S = (P Diag(w)^2 P^T + mu I)^1/2, whose eigenvectors are V and eigenvalues ``roots`` (k,).
+
+    ``w``: (p,). ``vectors``: V (k, k). ``turned``: S^-1/2 V^T P (k, p). ``singular``: eigenvalues for mu = 0 (k,). ``weights``:
+    D = diag(P^T S^-1 P), so that w * D is the gradient of tr S.
+    """
+
+    w: Array
+    vectors: Array
+    roots: Array
+    singular: Array
+    turned: Array
+    weights: Array
+
+    def polar(self) -> Array:
+        """S^-1 P Diag(w): operator norm below 1, and diag(P^T .) = w * D."""
+        return (self.vectors / np.sqrt(self.roots)) @ (self.turned * self.w)
+
+    def feasible(self, u: Array, squares: Array) -> Array:
+        """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to the polar factor along the columns of P; M's norm is
+        its."""
+        root = np.sqrt(self.roots)[:, None]
+        M = self.w / root
+        M += ((u - self.w * self.weights) / squares) * root
+        M *= self.turned
+        return M
+
+
+def smoothed(P: Array, w: Array, mu: float) -> Smoothed:
+    """Eigendecomposition of P Diag(w)^2 P^T + mu I; one (k, k) eigenproblem and two products of k^2 p."""
+    A = P * w
+    values, vectors = np.linalg.eigh(A @ A.T)  # of this form NumPy computes one half
+    values = np.maximum(values, 0.0)
+    roots = np.sqrt(values + mu)
+    turned = (vectors / np.sqrt(roots)).T @ P
+    return Smoothed(w, vectors, roots, np.sqrt(values), turned, column_products(turned, turned))
+
+
+def norm_from_below(M: Array, start: Array, steps: int = 6) -> tuple[float, Array]:
+    """A lower bound of the operator norm of M (k, p) by power iteration from ``start`` (p,), and where that came to."""
+    norm = 0.0
+    for _ in range(steps):
+        image = M.T @ (M @ start)
+        length = float(np.linalg.norm(image))
+        if not 0 < length < np.inf:
+            return norm, start
+        norm, start = (
+            math.sqrt(length / max(float(np.linalg.norm(start)), np.finfo(float).tiny)),
+            image / length,
+        )
+    return float(np.linalg.norm(M @ start)), start
+
+
+class DualNorm(NamedTuple):
+    """``low`` <= Omega*(u) <= ``high``; ``direction`` w attains the lower bound."""
+
+    low: float
+    high: float
+    direction: Array
+
+
+def dual_norm(P: Array, u: Array, *, tol: float = 1e-3, iterations: int = 200) -> DualNorm:
+    """Bracket Omega*(u) = max u.w / Omega(w) to a relative width of ``tol``.
+
+    Starts from max |u_i| / ||p_i|| and the operator norm of P Diag(u_i / ||p_i||^2), then follows the fixed points of
+    w = u / diag(P^T (P Diag(w)^2 P^T + mu)^-1/2 P) as mu falls: their polar factors become optimal in the one bound, and w in the
+    other.
+    """
+    squares = column_products(P, P)
+    if not len(u) or not np.any(u):
+        return DualNorm(0.0, 0.0, np.zeros_like(u))
+    ratios = np.abs(u) / np.sqrt(squares)
+    best = int(np.argmax(ratios))
+    low, high = float(ratios[best]), operator_norm(P * (u / squares))
+    direction = np.zeros_like(u)
+    direction[best] = math.copysign(1.0, u[best])
+    w, mu = u / squares, 1.0
+    for _ in range(iterations):
+        if high - low <= tol * high:
+            break
+        w = w / math.sqrt(float(np.mean(w**2 * squares)))
+        view = smoothed(P, w, mu)
+        value = float(u @ w) / max(float(view.singular.sum()), np.finfo(float).tiny)
+        if value > low:
+            low, direction = value, w
+        # The polar factor has diag(P^T M) = w D in the direction of u only in the limit; it is scaled, then mended.
+        scale = float(u @ (w * view.weights)) / float(np.sum((w * view.weights) ** 2))
+        high = min(high, operator_norm(feasible(P, scale * view.polar(), u, squares)))
+        w = u / view.weights
+        mu = max(0.7 * mu, 1e-10)
+    return DualNorm(min(low, high), high, direction)

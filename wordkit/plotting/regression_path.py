@@ -1,0 +1,34 @@
+"""Regularization paths: every coefficient against lambda (Figure 7.1 of Grave's thesis), from what ``trace-lasso --path``
+writes."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from wordkit.formats.regression_files import PathTable
+from wordkit.plotting.figure import new_figure, save_figure
+
+_NAMED = 12  # curves with a name beside them: those that end farthest from 0
+
+
+def path_figure(table: PathTable, path: str | os.PathLike[str], *, title: str = "") -> None:
+    """Draw the coefficients over lambda, falling to the right on a logarithmic scale."""
+    figure, (axes,) = new_figure(7, 4.5)
+    positive = table.lams > 0
+    lams, coefficients = table.lams[positive], table.coefficients[positive]
+    axes.plot(lams, coefficients, linewidth=0.9)
+    axes.axhline(0, color="grey", linewidth=0.6)
+    axes.set_xscale("log")
+    axes.invert_xaxis()
+    axes.set(xlabel="lambda", ylabel="coefficient", title=title)
+    if len(lams):
+        last = coefficients[np.argmin(lams)]
+        for column in np.argsort(-np.abs(last), kind="stable")[:_NAMED]:
+            if last[column] != 0:
+                axes.annotate(
+                    table.names[column], (lams.min(), last[column]), xytext=(4, 0), textcoords="offset points",
+                    fontsize="x-small", va="center",
+                )  # fmt: skip
+    save_figure(figure, path)
