@@ -10,6 +10,8 @@
     scaled_difference  out = a x - b y
     learn_row        e += a row, then row += a x; learn_rows: the same for n rows with factors a[i]
     shrunk_row       row = row (1 - s) + x
+    mixed_rows       out += sum over i of x[i] rows[index[i]]; spread_row: rows[index[i]] += x[i] g, the same for single cells with
+    picked_cells     out[s] = sum over i of x[i] rows[index[i]][item[s]]; spread_cells: each of these cells += x[i] g[s]
     refresh_rows     the loop of ``cluster_refresh.pyx``
     exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine; sigmoid likewise
 
@@ -36,6 +38,7 @@ cdef extern from *:
     #define WK_ROW static __attribute__((unused)) WK_CLONES
     #define WK_FETCH(p) __builtin_prefetch(p)
     #define WK_INLINE static inline __attribute__((always_inline, unused))
+    #define WK_PLAIN static inline __attribute__((unused))
     typedef float wk_eight __attribute__((vector_size(32), aligned(4), may_alias));
     #define WK_SUM(a) ((((a)[0] + (a)[4]) + ((a)[2] + (a)[6])) + (((a)[1] + (a)[5]) + ((a)[3] + (a)[7])))
     WK_INLINE float wk_dot_of(const float *x, const float *y, ptrdiff_t d) {
@@ -60,6 +63,7 @@ cdef extern from *:
     #define WK_ROW static
     #define WK_FETCH(p) ((void)0)
     #define WK_INLINE static
+    #define WK_PLAIN static
     WK_INLINE float wk_dot_of(const float *x, const float *y, ptrdiff_t d) {
         float a[8] = {0};
         for (ptrdiff_t c = 0; c < d; c += 8)
@@ -202,6 +206,48 @@ cdef extern from *:
         for (ptrdiff_t c = 0; c < d; c++) row[c] = row[c] * (1 - s) + x[c];
     }
 
+    WK_ROW void wk_mixed_rows(float *restrict out, const float *rows, const int32_t *index, const float *x, ptrdiff_t n,
+                              ptrdiff_t d) {
+        ptrdiff_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            const float *restrict p = rows + index[i] * d, *restrict q = rows + index[i + 1] * d;
+            const float *restrict r = rows + index[i + 2] * d, *restrict s = rows + index[i + 3] * d;
+            const float a = x[i], b = x[i + 1], e = x[i + 2], f = x[i + 3];
+            for (ptrdiff_t c = 0; c < d; c++) out[c] += (a * p[c] + b * q[c]) + (e * r[c] + f * s[c]);
+        }
+        for (; i < n; i++) {
+            const float *restrict p = rows + index[i] * d;
+            for (ptrdiff_t c = 0; c < d; c++) out[c] += x[i] * p[c];
+        }
+    }
+
+    WK_ROW void wk_spread_row(float *rows, const int32_t *index, const float *x, const float *restrict g, ptrdiff_t n,
+                              ptrdiff_t d) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            float *restrict row = rows + index[i] * d;
+            for (ptrdiff_t c = 0; c < d; c++) row[c] += x[i] * g[c];
+        }
+    }
+
+    WK_PLAIN void wk_picked_cells(
+        float *restrict out, const float *rows, const int32_t *index, const float *x, ptrdiff_t n, ptrdiff_t d,
+        const int32_t *item, ptrdiff_t items) {
+        for (ptrdiff_t s = 0; s < items; s++) out[s] = 0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const float *row = rows + index[i] * d;
+            for (ptrdiff_t s = 0; s < items; s++) out[s] += x[i] * row[item[s]];
+        }
+    }
+
+    WK_PLAIN void wk_spread_cells(
+        float *rows, const int32_t *index, const float *x, const float *g, ptrdiff_t n, ptrdiff_t d, const int32_t *item,
+        ptrdiff_t items) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            float *row = rows + index[i] * d;
+            for (ptrdiff_t s = 0; s < items; s++) row[item[s]] += x[i] * g[s];
+        }
+    }
+
     /* Of few numbers without padding. */
     WK_INLINE float wk_short_dot(const float *x, const float *y, ptrdiff_t n) {
         float a[4] = {0};
@@ -291,6 +337,12 @@ cdef extern from *:
     void scaled_difference "wk_scaled_difference"(float*, float, const float*, float, const float*, Py_ssize_t) noexcept nogil
     void learn_row "wk_learn_row"(float*, float, const float*, float*, Py_ssize_t) noexcept nogil
     void learn_rows "wk_learn_rows"(float*, const float*, const float*, float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void mixed_rows "wk_mixed_rows"(float*, const float*, const int32_t*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void spread_row "wk_spread_row"(float*, const int32_t*, const float*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void picked_cells "wk_picked_cells"(float*, const float*, const int32_t*, const float*, Py_ssize_t, Py_ssize_t, const int32_t*,
+                                        Py_ssize_t) noexcept nogil
+    void spread_cells "wk_spread_cells"(float*, const int32_t*, const float*, const float*, Py_ssize_t, Py_ssize_t, const int32_t*,
+                                        Py_ssize_t) noexcept nogil
     void shrunk_row "wk_shrunk_row"(float*, float, const float*, Py_ssize_t) noexcept nogil
     float refresh_rows "wk_refresh_rows"(float*, const float*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t, const float*,
                                          const float*, const float*, float, const float*, const float*, const float*, float,

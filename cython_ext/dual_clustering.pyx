@@ -13,7 +13,7 @@ Rows are float32, of a length d that is a multiple of 8.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from dense_rows cimport add_scaled, fetch_row, shrunk_row
-from softmax_steps cimport DUAL, GD, NCE, NS, PRINTED, REFRESHED, Objective, Task, mixed, take_step
+from softmax_steps cimport DUAL, GD, NCE, NS, PRINTED, REFRESHED, Objective, Task, mixed, take_noise, take_step
 
 OBJECTIVES = {"dcme": DUAL, "printed": PRINTED, "nce": NCE, "ns": NS, "gd": GD}
 DONE, DUE, BROKEN = range(3)
@@ -223,21 +223,6 @@ cdef int take_dual(Task* task, tuple arrays) except -1:
     return 0
 
 
-cdef int take_noise(Task* task, tuple arrays) except -1:
-    """Pointers of the noise distribution; ValueError where shapes do not fit."""
-    cdef const float[::1] keep = arrays[0], shift = arrays[2]
-    cdef const int32_t[::1] alias = arrays[1]
-    cdef Py_ssize_t i
-    if keep.shape[0] != task.n or alias.shape[0] != task.n or shift.shape[0] != task.n or not 1 <= arrays[3] < 1 << 20:
-        raise ValueError("shapes of the noise do not agree")
-    for i in range(task.n):
-        if not 0 <= alias[i] < task.n:
-            raise ValueError("the noise draws an item that does not exist")
-    task.noise.keep, task.noise.alias, task.noise.shift = &keep[0], &alias[0], &shift[0]
-    task.noise.n, task.noise.key = arrays[3], arrays[4]
-    return 0
-
-
 cdef Py_ssize_t scores_of(Task* task) noexcept:
     if task.objective <= PRINTED:
         return largest(task.dual.k, task.dual.head + 1)
@@ -283,7 +268,7 @@ def train_words(
     if objective <= PRINTED:
         take_dual(&task, arrays)
     elif objective != GD:
-        take_noise(&task, arrays)
+        take_noise(&task.noise, task.n, arrays)
         if items.shape[0] <= task.noise.n:
             raise ValueError("items are too few")
         task.items = &items[0]
@@ -343,33 +328,3 @@ def mean_contexts(
             for p in range(a, b):
                 if p != t:
                     add_scaled(&out[t - lo, 0], <float>1 / <float>(b - a - 1), &inputs[words[p], 0], d)
-
-
-def alias_table(const double[::1] shares, float[::1] keep, int32_t[::1] alias, int32_t[::1] places):
-    """Vose's alias table of a distribution ``shares`` (n, sum 1): place i gives i with chance keep[i], else alias[i]."""
-    cdef Py_ssize_t n = shares.shape[0], i, low = 0, high = n, small, big
-    if keep.shape[0] != n or alias.shape[0] != n or places.shape[0] != n or n == 0:
-        raise ValueError("shapes of the table do not agree")
-    with nogil:
-        for i in range(n):  # places: small ones from the left, large ones from the right
-            keep[i] = <float>(shares[i] * n)
-            alias[i] = <int32_t>i
-            if keep[i] < 1:
-                places[low] = <int32_t>i
-                low += 1
-            else:
-                high -= 1
-                places[high] = <int32_t>i
-        while low > 0 and high < n:
-            small, big = places[low - 1], places[high]
-            low -= 1
-            alias[small] = <int32_t>big
-            keep[big] -= 1 - keep[small]
-            if keep[big] < 1:
-                high += 1
-                places[low] = <int32_t>big
-                low += 1
-        for i in range(low):
-            keep[places[i]] = 1
-        for i in range(high, n):
-            keep[places[i]] = 1

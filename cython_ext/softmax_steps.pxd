@@ -11,7 +11,7 @@ Wang, Wang and Zhai, AAAI 2017; equations in brackets are theirs.
     GD    the gradient of the log-likelihood itself, O(N d).
 """
 
-from libc.math cimport isfinite, log
+from libc.math cimport NAN, isfinite, log
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from dense_rows cimport (
@@ -31,6 +31,15 @@ from dense_rows cimport (
     without_mix,
 )
 
+cdef extern from *:
+    """
+    #define WK_CAP 2.0f
+    #define WK_HUBER 2.0f
+    """
+    const float CAP "WK_CAP"      # most that the weight of a target may be
+    const float HUBER "WK_HUBER"  # standard deviations of a score from which the second order goes on in a line
+
+
 cdef enum Objective:
     DUAL = 0
     PRINTED = 1
@@ -40,12 +49,6 @@ cdef enum Objective:
 
 # Rows of ``totals``: the constant of a cluster's bound, H(alpha) + E_alpha[b]; sum of rates and number of the instances since
 # its refresh; refreshes so far.
-cdef extern from *:
-    """
-    static float WK_CAP = 2.0f, WK_HUBER = 2.0f;
-    """
-    float CAP "WK_CAP", HUBER "WK_HUBER"
-
 cdef enum Total:
     CONSTANT = 0
     WEIGHT = 1
@@ -96,6 +99,21 @@ cdef struct Task:
     bint due, broken
 
 
+cdef inline int take_noise(Noise* noise, Py_ssize_t n, tuple arrays) except -1:
+    """Pointers of the noise distribution over n items; ValueError where shapes do not fit."""
+    cdef const float[::1] keep = arrays[0], shift = arrays[2]
+    cdef const int32_t[::1] alias = arrays[1]
+    cdef Py_ssize_t i
+    if keep.shape[0] != n or alias.shape[0] != n or shift.shape[0] != n or not 1 <= arrays[3] < 1 << 20:
+        raise ValueError("shapes of the noise do not agree")
+    for i in range(n):
+        if not 0 <= alias[i] < n:
+            raise ValueError("the noise draws an item that does not exist")
+    noise.keep, noise.alias, noise.shift = &keep[0], &alias[0], &shift[0]
+    noise.n, noise.key = arrays[3], arrays[4]
+    return 0
+
+
 cdef inline uint64_t mixed(uint64_t x) noexcept nogil:
     """SplitMix64's output function (Steele, Lea and Flood 2014): a random number from a counter."""
     x += <uint64_t>0x9E3779B97F4A7C15
@@ -130,21 +148,39 @@ cdef inline Py_ssize_t nearest(Task* task) noexcept nogil:
     return best
 
 
-cdef inline double shared_mass(Task* task, double tail, Py_ssize_t n) noexcept nogil:
-    """Probabilities of the n head items into ``weights``, from their scores and the log-sum of all the others, whose
-    probability goes into weights[n]; returns the logarithm of the whole sum."""
+cdef inline double shared_mass(const float* scores, float* weights, double tail, Py_ssize_t n) noexcept nogil:
+    """Probabilities of n items from their scores and the log-sum of all the others, whose probability goes into
+    weights[n]; returns the logarithm of the whole sum."""
     cdef Py_ssize_t s
     cdef double highest = tail, total
     for s in range(n):
-        highest = task.scores[s] if task.scores[s] > highest else highest
-    task.weights[n] = exponential(<float>(tail - highest))
-    total = task.weights[n]
+        highest = scores[s] if scores[s] > highest else highest
+    weights[n] = exponential(<float>(tail - highest))
+    total = weights[n]
     for s in range(n):
-        task.weights[s] = exponential(<float>(task.scores[s] - highest))
-        total += task.weights[s]
+        weights[s] = exponential(<float>(scores[s] - highest))
+        total += weights[s]
     for s in range(n + 1):
-        task.weights[s] = <float>(task.weights[s] / total)
+        weights[s] = <float>(weights[s] / total)
     return highest + log(total)
+
+
+cdef inline double full_mass(const float* scores, float* weights, Py_ssize_t item, float rate, Py_ssize_t n) noexcept nogil:
+    """rate x the gradient of log P(item) by the n scores into ``weights``; returns log P(item), NaN where it is none."""
+    cdef Py_ssize_t j
+    cdef float highest = scores[0]
+    cdef double total = 0
+    for j in range(n):
+        highest = scores[j] if scores[j] > highest else highest
+    if not isfinite(scores[item]) or not isfinite(highest):
+        return NAN
+    for j in range(n):
+        weights[j] = exponential(scores[j] - highest)
+        total += weights[j]
+    for j in range(n):
+        weights[j] *= <float>(-rate / total)
+    weights[item] += rate
+    return scores[item] - highest - log(total)
 
 
 cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nogil:
@@ -173,7 +209,7 @@ cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nog
         products(task.outputs, task.h, n_head, d, task.scores)
         for k in range(n_head):
             task.scores[k] += task.bias[k]
-        log_sum = shared_mass(task, log_sum, n_head)
+        log_sum = shared_mass(task.scores, task.weights, log_sum, n_head)
     if task.objective == DUAL and item >= n_head:
         linear = score - task.bias[item] - product - dot(row, dual.means + c * d, d) + dot(
             dual.products + c * d, dual.means + c * d, d
@@ -206,34 +242,55 @@ cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nog
     )
 
 
-cdef inline void sampled_step(Task* task, Py_ssize_t item, float rate, uint64_t counter) noexcept nogil:
-    cdef Noise* noise = &task.noise
-    cdef Py_ssize_t s, n = 1, d = task.d
+cdef inline Py_ssize_t draw_items(
+    const Noise* noise, bint nce, Py_ssize_t n_items, Py_ssize_t item, uint64_t counter, int32_t* items
+) noexcept nogil:
+    """The item and its noise into ``items``; returns their number. Of NS a draw of the item itself is left out, as in word2vec."""
+    cdef Py_ssize_t s, n = 1
     cdef int32_t other
+    items[0] = <int32_t>item
+    for s in range(noise.n):
+        other = drawn(noise, n_items, mixed(noise.key + counter * <uint64_t>noise.n + <uint64_t>s))
+        if nce or other != item:
+            items[n] = other
+            n += 1
+    return n
+
+
+cdef inline double told_apart(
+    const Noise* noise, bint nce, const float* bias, const int32_t* items, Py_ssize_t n, float rate, float* scores, float* weights
+) noexcept nogil:
+    """rate x the gradient of the log-likelihood that the first item is no noise and the others are, by the scores without bias,
+    into ``weights``; returns that log-likelihood, NaN where it is none."""
+    cdef Py_ssize_t s
     cdef float p
     cdef double likelihood = 1
-    task.items[0] = <int32_t>item
-    for s in range(noise.n):
-        other = drawn(noise, task.n, mixed(noise.key + counter * <uint64_t>noise.n + <uint64_t>s))
-        if task.objective == NCE or other != item:  # as word2vec: a draw of the item itself is left out
-            task.items[n] = other
-            fetch_row(task.outputs + other * d, d)
-            n += 1
-    picked_products(task.outputs, task.items, task.h, n, d, task.scores)
     for s in range(n):
-        other = task.items[s]
-        task.scores[s] += task.bias[other]
-        if task.objective == NCE:
-            task.scores[s] -= noise.shift[other]
-    for s in range(n):
-        p = sigmoid(task.scores[s])
-        task.weights[s] = -rate * p
+        scores[s] += bias[items[s]]
+        if nce:
+            scores[s] -= noise.shift[items[s]]
+        p = sigmoid(scores[s])
+        weights[s] = -rate * p
         likelihood *= 1 - p if s else p
-    task.weights[0] += rate
-    if not isfinite(task.scores[0]) or likelihood != likelihood:
+    weights[0] += rate
+    if not isfinite(scores[0]) or likelihood != likelihood:
+        return NAN
+    return log(likelihood if likelihood > 1e-300 else 1e-300)
+
+
+cdef inline void sampled_step(Task* task, Py_ssize_t item, float rate, uint64_t counter) noexcept nogil:
+    cdef Py_ssize_t s, n, d = task.d
+    cdef bint nce = task.objective == NCE
+    cdef double gain
+    n = draw_items(&task.noise, nce, task.n, item, counter, task.items)
+    for s in range(1, n):
+        fetch_row(task.outputs + task.items[s] * d, d)
+    picked_products(task.outputs, task.items, task.h, n, d, task.scores)
+    gain = told_apart(&task.noise, nce, task.bias, task.items, n, rate, task.scores, task.weights)
+    if not isfinite(gain):
         task.broken = True
         return
-    task.gained += log(likelihood if likelihood > 1e-300 else 1e-300)
+    task.gained += gain
     for s in range(d):
         task.error[s] = 0
     for s in range(n):
@@ -242,26 +299,17 @@ cdef inline void sampled_step(Task* task, Py_ssize_t item, float rate, uint64_t 
 
 cdef inline void full_step(Task* task, Py_ssize_t item, float rate) noexcept nogil:
     cdef Py_ssize_t j, d = task.d
-    cdef float highest
-    cdef double total = 0
+    cdef double gain
     products(task.outputs, task.h, task.n, d, task.scores)
     for j in range(task.n):
         task.scores[j] += task.bias[j]
-    highest = task.scores[0]
-    for j in range(task.n):
-        highest = task.scores[j] if task.scores[j] > highest else highest
-    if not isfinite(task.scores[item]) or not isfinite(highest):
+    gain = full_mass(task.scores, task.weights, item, rate, task.n)
+    if not isfinite(gain):
         task.broken = True
         return
-    for j in range(task.n):
-        task.weights[j] = exponential(task.scores[j] - highest)
-        total += task.weights[j]
-    task.gained += task.scores[item] - highest - log(total)
+    task.gained += gain
     for j in range(d):
         task.error[j] = 0
-    for j in range(task.n):
-        task.weights[j] *= <float>(-rate / total)
-    task.weights[item] += rate
     learn_rows(task.outputs, task.weights, task.h, task.error, task.n, d)
 
 

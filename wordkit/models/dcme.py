@@ -18,7 +18,7 @@ from wordkit._kernels import dual_clustering
 from wordkit.checks import require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator
-from wordkit.models.dcme_parameters import check_parameters, default_beta, default_prior, default_rate
+from wordkit.models.dcme_parameters import check_parameters, default_beta, default_rate, log_prior
 from wordkit.models.dual_clusters import DualClusters
 from wordkit.models.exact_softmax import log_softmax, text_log_likelihood
 from wordkit.models.tree_corpus import TreeCorpus
@@ -66,6 +66,9 @@ class DualClusteringEmbedding(Estimator):
         self.epochs, self.learning_rate, self.decay = epochs, learning_rate, decay
         self.min_count, self.max_vocab, self.sample = min_count, max_vocab, sample
         self.shuffle, self.seed, self.threads = shuffle, seed, threads
+
+    # First step sizes: what did best, or close to it and far from diverging, on Brown and a mixed corpus.
+    RATES = {"exact": 0.25, "printed": 0.005, "nce": 0.25, "ns": 0.05, "gd": 0.25}  # noqa: RUF012
 
     vocabulary_: Vocabulary
     n_iter_: int
@@ -119,11 +122,7 @@ class DualClusteringEmbedding(Estimator):
 
     def _start(self, inputs: np.ndarray) -> None:
         counts = self.vocabulary_.counts[1:]
-        bias = np.zeros(len(counts), dtype=np.float32)
-        if default_prior(self) == "unigram":
-            shares = np.maximum(counts, 0.5)
-            bias = np.log(shares / shares.sum()).astype(np.float32)
-        self.trainer_ = make_trainer(self, padded(inputs), bias, counts)
+        self.trainer_ = make_trainer(self, padded(inputs), log_prior(self, counts), counts)
 
     def resume(
         self, corpus: TreeCorpus, *, heldout: TreeCorpus | None = None, monitor: Monitor | None = None

@@ -11,9 +11,10 @@ from wordkit.models.base import one_of, positive, whole
 OBJECTIVES = ("dcme", "nce", "ns", "gd")
 VARIANTS = ("exact", "printed")
 PRIORS = ("unigram", "none")
-# First step sizes of windows of text: what did best, or close to it and far from diverging, on Brown and a mixed corpus.
-RATES = {"exact": 0.25, "printed": 0.005, "nce": 0.25, "ns": 0.05, "gd": 0.25}
 BETAS = {"exact": 0.3, "printed": 1.0}
+_WHOLE = ("clusters", "negative", "dim", "window", "epochs", "min_count", "threads")
+_FROM_ZERO = ("decay", "sample", "noise_power")
+_SWITCHES = ("dynamic_window", "shuffle", "normalize")
 
 
 def _kind(model: Any) -> str:
@@ -21,8 +22,8 @@ def _kind(model: Any) -> str:
 
 
 def default_rate(model: Any, default: bool = False) -> float:
-    """The first step size in force, or what it is by default."""
-    return RATES[_kind(model)] if default or model.learning_rate is None else float(model.learning_rate)
+    """The first step size in force, or what it is by default: the model's RATES have one for each objective and variant."""
+    return model.RATES[_kind(model)] if default or model.learning_rate is None else float(model.learning_rate)
 
 
 def default_beta(model: Any) -> float:
@@ -37,25 +38,34 @@ def default_prior(model: Any) -> str:
     return model.prior
 
 
+def log_prior(model: Any, counts: np.ndarray) -> np.ndarray:
+    """b, float32 (N): log shares of the items, or zeros."""
+    if default_prior(model) == "none":
+        return np.zeros(len(counts), dtype=np.float32)
+    shares = np.maximum(counts, 0.5)
+    return np.log(shares / shares.sum()).astype(np.float32)
+
+
 def check_parameters(model: Any) -> None:
-    """ValueError that names the parameter and what was expected."""
+    """ValueError that names the parameter and what was expected; of the names below a model has some."""
+    parameters = model.get_params()
     one_of("objective", model.objective, OBJECTIVES)
     one_of("variant", model.variant, VARIANTS)
     one_of("prior", model.prior, (*PRIORS, None))
-    one_of("dynamic_window", model.dynamic_window, (True, False))
-    one_of("shuffle", model.shuffle, (True, False))
-    for name in ("clusters", "negative", "dim", "window", "epochs", "min_count", "threads"):
-        whole(name, getattr(model, name))
-    if model.max_vocab is not None:
-        whole("max_vocab", model.max_vocab)
+    for name in parameters.keys() & set(_SWITCHES):
+        one_of(name, parameters[name], (True, False))
+    for name in parameters.keys() & set(_WHOLE):
+        whole(name, parameters[name])
+    if parameters.get("max_vocab") is not None:
+        whole("max_vocab", parameters["max_vocab"])
     for name in ("beta", "learning_rate"):
-        if getattr(model, name) is not None:
-            positive(name, getattr(model, name))
-    for name in ("decay", "sample", "noise_power"):
-        value = getattr(model, name)
+        if parameters[name] is not None:
+            positive(name, parameters[name])
+    for name in parameters.keys() & set(_FROM_ZERO):
+        value = parameters[name]
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
             raise ValueError(f"{name} is {value!r}, expected a number from 0 on")
     for name in ("top", "seed"):
-        value = getattr(model, name)
+        value = parameters[name]
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
             raise ValueError(f"{name} is {value!r}, expected a whole number from 0 on")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wordkit._kernels import dual_clustering
+from wordkit._kernels import alias_table, dual_clustering
 from wordkit.checks import array_of, require
 from wordkit.models.dual_clusters import DualClusters
 from wordkit.parallel import Workers
@@ -40,12 +40,11 @@ class Noise(NamedTuple):
     @classmethod
     def of(cls, counts: np.ndarray, power: float, negative: int) -> Noise:
         """q in proportion to counts ** power; an item without a count is never drawn."""
-        shares = counts.astype(float) ** power * (counts > 0)
-        shares /= shares.sum()
-        keep, alias = np.empty(len(counts), dtype=np.float32), np.empty(len(counts), dtype=np.int32)
-        dual_clustering.alias_table(shares, keep, alias, np.empty(len(counts), dtype=np.int32))
-        shift = np.log(np.maximum(negative * shares, 1e-30)).astype(np.float32)
-        return cls(keep, alias, shift, negative)
+        n, weights = len(counts), counts.astype(float) ** power * (counts > 0)
+        keep, alias = np.empty(n), np.empty(n, dtype=np.int32)
+        total = alias_table.fill_table(weights, keep, alias, np.empty(n, dtype=np.int32), np.empty(n))
+        shift = np.log(np.maximum(negative * weights / total, 1e-30)).astype(np.float32)
+        return cls(keep.astype(np.float32), alias, shift, negative)
 
 
 class Steps(NamedTuple):
