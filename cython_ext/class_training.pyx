@@ -11,7 +11,8 @@ have in common the mass that the cluster says of them,
     log of sum over the rest of exp(f_j) >= (E_alpha[f] - sum over the head of alpha_j f_j) / r + constant,  r their share of alpha,
 
 (5) with alpha restricted to them, and share it as alpha does: their gradient -alpha_j tau x is pending in S_c. What S_c then takes
-from the direct classes as well is given back to their cells of W at once. The printed variant has no head, and leaves W without
+from the direct classes as well is given back to their cells of W at once. Squares of the pending rows are summed for the second
+order, which the pass of ``models/class_clusters.py`` takes. The printed variant has no head, and leaves W without
 the pending part, except for each cluster's top classes.
 """
 
@@ -42,9 +43,12 @@ cdef enum:
 
 cdef extern from *:
     """
-    #define WK_LEAST_SHARE 1e-3f
+    #define WK_LEAST_SHARE 1e-4f
+    #define WK_MOST 0.999f
     """
-    const float LEAST_SHARE "WK_LEAST_SHARE"
+    const float LEAST_SHARE "WK_LEAST_SHARE"  # of alpha, that the rest is taken to have
+    const float MOST "WK_MOST"                # of the rest, that a row's own class is taken to have
+
 
 
 cdef struct Task:
@@ -59,6 +63,7 @@ cdef struct Task:
     const float* alpha      # (n, k_width)
     const float* gram       # (k, k_width) alpha^T alpha
     float* sums             # (features, 2 k_width) A, S
+    float* squares          # (features, k_width) sums of rate x^2
     double* totals          # (6, k): as in softmax_steps.pxd, and TAIL, SHARE
     const int32_t* top      # (k, q)
     float* products         # (2 k_width) of the row with A and S
@@ -90,8 +95,8 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
     cdef Py_ssize_t n_k = task.k, wide = task.k_width, q = task.q, n = 0, c, s, k, own = -1
     cdef const float* alpha
     cdef const int32_t* top
-    cdef float back, rest = 1, coefficient
-    cdef double tail, log_sum, share
+    cdef float back, rest = 1, value, share
+    cdef double tail
     for k in range(2 * wide):
         task.products[k] = task.gains[k] = 0
     mixed_rows(task.products, task.sums, index, x, nnz, 2 * wide)
@@ -114,28 +119,29 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
             tail -= alpha[c] * task.scores[s]
         task.scores[s] += task.bias[task.items[s]]
         rest -= alpha[c]
-    share = task.totals[SHARE * n_k + c]
+    share = <float>task.totals[SHARE * n_k + c]
     tail = tail / share + task.totals[TAIL * n_k + c]
     if own == q:  # the row's own class is not among the rest
-        coefficient = task.alpha[item * wide + c] / <float>share
-        tail += log(1 - coefficient if coefficient < <float>0.999 else <float>0.001)
+        value = task.alpha[item * wide + c] / share
+        tail += log(1 - value if value < MOST else 1 - MOST)
     if not isfinite(task.scores[own]) or not isfinite(tail):
         task.broken = True
         return
-    log_sum = shared_mass(task.scores, task.weights, tail, n)
-    task.gained += task.scores[own] - log_sum
+    task.gained += task.scores[own] - shared_mass(task.scores, task.weights, tail, n)
     back = rate * task.weights[n] / (rest if rest > LEAST_SHARE else LEAST_SHARE)
     for k in range(n_k):
         task.gains[k] = -back * task.gram[c * wide + k]
     for s in range(n):
         alpha = task.alpha + task.items[s] * wide
-        coefficient = back * alpha[c] - rate * task.weights[s] + (rate if s == own else <float>0)
-        task.weights[s] = coefficient
+        value = back * alpha[c] - rate * task.weights[s] + (rate if s == own else <float>0)
+        task.weights[s] = value
         for k in range(n_k):
-            task.gains[k] += coefficient * alpha[k]
+            task.gains[k] += value * alpha[k]
     task.gains[wide + c] = back
     spread_row(task.sums, index, x, task.gains, nnz, 2 * wide)
     spread_cells(task.cells, index, x, task.weights, nnz, task.width, task.items, n)
+    for s in range(nnz):  # for the second order
+        task.squares[index[s] * wide + c] += back * x[s] * x[s]
     task.totals[WEIGHT * n_k + c] += back
     task.totals[PENDING * n_k + c] += 1
 
@@ -219,9 +225,11 @@ cdef int take_dual(Task* task, Py_ssize_t features, tuple arrays) except -1:
     cdef float[:, ::1] sums = arrays[2]
     cdef double[:, ::1] totals = arrays[3]
     cdef const int32_t[:, ::1] top = arrays[4]
+    cdef float[:, ::1] squares = arrays[5]
     cdef Py_ssize_t k = totals.shape[1], wide = alpha.shape[1], i, j
     if (alpha.shape[0] != task.n or k < 1 or wide < k or wide % 8 or gram.shape[0] != k or gram.shape[1] != wide
-            or sums.shape[0] != features or sums.shape[1] != 2 * wide or totals.shape[0] != 6 or top.shape[0] != k
+            or sums.shape[0] != features or sums.shape[1] != 2 * wide or squares.shape[0] != features
+            or squares.shape[1] != wide or totals.shape[0] != 6 or top.shape[0] != k
             or top.shape[1] >= task.n):
         raise ValueError("shapes of the clusters do not agree")
     for i in range(k):
@@ -230,6 +238,7 @@ cdef int take_dual(Task* task, Py_ssize_t features, tuple arrays) except -1:
                 raise ValueError("a top class does not exist")
     task.k, task.k_width, task.q = k, wide, top.shape[1]
     task.alpha, task.gram, task.sums, task.totals = &alpha[0, 0], &gram[0, 0], &sums[0, 0], &totals[0, 0]
+    task.squares = &squares[0, 0]
     task.top = &top[0, 0] if top.shape[1] else NULL
     return 0
 
@@ -244,8 +253,8 @@ def train_rows(
     Args:
         data, indices, indptr: rows that passed :func:`check_rows`. classes: (rows) int32. order: row numbers.
         objective: of ``dual_clustering.OBJECTIVES``.
-        arrays: for the dual objectives alpha (N, k_width), gram (K, k_width), sums (features, 2 k_width), totals (6, K) and
-            top (K, Q); for NCE and NS the noise: keep (N), alias (N), shift (N), number, key; for GD ().
+        arrays: for the dual objectives alpha (N, k_width), gram (K, k_width), sums (features, 2 k_width), totals (6, K), top
+            (K, Q) and squares (features, k_width); for NCE and NS the noise: keep (N), alias (N), shift (N), number, key; for GD ().
         cells: W, (features, width), changed in place. bias: (N).
         rate, slope: step size at row order[lo], and its change a row.
         scratch: 2 max(width, items) + 4 k_width cells. items: 2 + negative, or 2 + Q cells.

@@ -1,8 +1,12 @@
 """The K clusters of dual distributions over classes of sparse rows: their arrays and the offline pass over all weights.
 
 Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and the steps of single rows, is in
-``cython_ext/class_training.pyx``. The rows of weights are many times as long as the documents that train them, so the clusters are
-refreshed all together: three products of matrices for one pass, where K passes over single clusters would wait for the memory.
+``cython_ext/class_training.pyx``. The weights are many times as large as the documents that train them, so the clusters are refreshed
+all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
+
+Second order: the soft-max of a row x is about alpha_j (1 + (W_j - A_c).(x - m_c)), so that beside alpha_j S_c the term
+alpha_j C (W_j - A_c) is due, C the sum of rate x (x - m)^2 by feature. Summed over the clusters it moves a weight w towards a
+mean a of the A_c, by f = sum of alpha_jc C_c, and is taken at once with the step's end for its beginning: w = (w + f a) / (1 + f).
 """
 
 from __future__ import annotations
@@ -18,9 +22,12 @@ from wordkit.parallel import Workers
 
 TAIL, SHARE = 4, 5  # rows of totals, as in class_training.pyx
 _BLOCK = 1 << 10  # features that one thread takes at a time: their weights stay in the cache between two products
+
 _LEAST_TAIL = 0.02  # share of the classes outside the head below which their scores are not told from the others'
+# Of the curvature only the diagonal is known, as if the features of a document were independent; they are not.
+_CURVATURE = 4.0
 _FIRST = 16  # rows a cluster before the first pass
-_GROWTH = 1.0  # a pass is due when the rows since the last are this share of all before
+_GROWTH = 0.5  # a pass is due when the rows since the last are this share of all before
 
 
 def round_up(n: int) -> int:
@@ -38,9 +45,10 @@ class ClassClusters:
         printed: the paper's algorithm.
 
     Attributes:
-        alpha: float32 (N, k_width). gram: float32 (K, k_width), alpha^T alpha. sums: float32 (features, 2 k_width): V_true^T
-        alpha and S. totals: float64 (6, K): constant of the bound, sum of rates and number of the pending rows, refreshes, constant and
-        share of the rest. top_items: int32 (K, Q). seen: rows before the last pass.
+        alpha: float32 (N, k_width). gram: float32 (K, k_width), alpha^T alpha. sums: float32 (features, 2 k_width): A = W_true
+        alpha and S. squares: float32 (features, k_width), sums of rate x^2. totals: float64 (6, K): constant of the bound, sum of
+        rates and number of the pending rows, refreshes, constant and share of the rest. top_items: int32 (K, Q). seen: rows
+        before the last pass.
     """
 
     def __init__(
@@ -51,13 +59,14 @@ class ClassClusters:
         self.alpha = np.zeros((n, self.width), dtype=np.float32)
         self.gram = np.zeros((k, self.width), dtype=np.float32)
         self.sums = np.zeros((features, 2 * self.width), dtype=np.float32)
+        self.squares = np.zeros((features, self.width), dtype=np.float32)
         self.totals = np.zeros((6, k))
         self.top_items = np.zeros((k, min(top, n - 1)), dtype=np.int32)
         self._centre(np.arange(k), np.repeat(bias[None], k, axis=0), bias)
 
     def arrays(self, totals: np.ndarray) -> tuple[np.ndarray, ...]:
         """What the training kernel takes."""
-        return self.alpha, self.gram, self.sums, totals, self.top_items
+        return self.alpha, self.gram, self.sums, totals, self.top_items, self.squares
 
     def until_due(self) -> int:
         """Rows until the next pass."""
@@ -73,8 +82,10 @@ class ClassClusters:
         n, k = self.n, self.k
         pending = self.sums[:, self.width : self.width + k]
         due = np.flatnonzero(self.totals[WEIGHT] > 0)
-        scale = (1 / self.totals[WEIGHT, due]).astype(np.float32)
+        scales = (1 / np.maximum(self.totals[WEIGHT], 1e-30)).astype(np.float32)
         alpha = np.ascontiguousarray(self.alpha[:, :k].T)
+        rest = alpha.copy()
+        np.put_along_axis(rest, self.top_items, 0, axis=1)  # the scores of the head are exact
         blocks = [(lo, min(lo + _BLOCK, len(cells))) for lo in range(0, len(cells), _BLOCK)]
 
         def fold(block: tuple[int, int]) -> np.ndarray:
@@ -83,7 +94,12 @@ class ClassClusters:
                 top = self.top_items[c]
                 rows[:, top] += np.outer(sums[:, c], alpha[c, top])
             rows[:, :n] -= sums @ alpha
-            return (sums[:, due] * scale).T @ rows[:, :n]
+            if not self.printed:
+                spread = self.squares[slice(*block), :k] - np.square(sums) * scales
+                spread = np.float32(_CURVATURE) * np.maximum(spread, 0)
+                rows[:, :n] += (spread * self.sums[slice(*block), :k]) @ rest
+                rows[:, :n] /= 1 + spread @ rest
+            return (sums[:, due] * scales[due]).T @ rows[:, :n]
 
         with np.errstate(over="ignore", invalid="ignore"):
             scores = np.sum(workers.map(fold, blocks), axis=0, dtype=np.float64) + bias
@@ -95,6 +111,7 @@ class ClassClusters:
         def measure(block: tuple[int, int]) -> None:
             self.sums[slice(*block), :k] = cells[slice(*block), :n] @ alpha
             self.sums[slice(*block), self.width :] = 0
+            self.squares[slice(*block)] = 0
 
         workers.map(measure, blocks)
         self.seen += int(self.totals[PENDING].sum())
@@ -141,7 +158,7 @@ class ClassClusters:
     def state(self) -> dict[str, np.ndarray]:
         """Arrays that :meth:`restore` takes."""
         return {
-            "clusters_alpha": self.alpha, "clusters_gram": self.gram, "clusters_sums": self.sums,
+            "clusters_alpha": self.alpha, "clusters_gram": self.gram, "clusters_sums": self.sums, "clusters_squares": self.squares,
             "clusters_totals": self.totals, "clusters_top": self.top_items, "clusters_seen": np.array([self.seen]),
         }  # fmt: skip
 
@@ -159,5 +176,6 @@ class ClassClusters:
         require(bool((counts >= 0).all()), "clusters_totals is negative")
         require(bool((found["clusters_totals"][SHARE] > 0).all()), "clusters_totals has no share")
         self.alpha, self.gram = found["clusters_alpha"].copy(), found["clusters_gram"].copy()
+        self.squares = found["clusters_squares"].copy()
         self.sums, self.totals = found["clusters_sums"].copy(), found["clusters_totals"].copy()
         self.top_items, self.seen = top.copy(), seen
