@@ -13,7 +13,8 @@ have in common the mass that the cluster says of them,
 (5) with alpha restricted to them, and share it as alpha does: their gradient -alpha_j tau x is pending in S_c. What S_c then takes
 from the direct classes as well is given back to their cells of W at once. Squares of the pending rows are summed for the second
 order, which the pass of ``models/class_clusters.py`` takes. The printed variant has no head, and leaves W without
-the pending part, except for each cluster's top classes.
+the pending part. Nothing reads W between two passes then but the value of the objective: whether top classes have their term (b) at
+once or with the others makes no difference to what is learned.
 """
 
 from libc.math cimport isfinite, log
@@ -147,7 +148,7 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
 
 
 cdef inline void printed_step(Task* task, const int32_t* index, const float* x, Py_ssize_t nnz, Py_ssize_t item, float rate) noexcept nogil:
-    cdef Py_ssize_t n_k = task.k, wide = task.k_width, q = task.q, c, s, k
+    cdef Py_ssize_t n_k = task.k, wide = task.k_width, c, k
     cdef float value
     for k in range(2 * wide):
         task.products[k] = task.gains[k] = 0
@@ -161,12 +162,9 @@ cdef inline void printed_step(Task* task, const int32_t* index, const float* x, 
         return
     task.gained += value
     task.weights[0] = rate
-    for s in range(q):
-        task.items[s + 1] = task.top[c * q + s]
-        task.weights[s + 1] = -rate * task.alpha[task.items[s + 1] * wide + c]
     task.gains[wide + c] = rate
     spread_row(task.sums, index, x, task.gains, nnz, 2 * wide)
-    spread_cells(task.cells, index, x, task.weights, nnz, task.width, task.items, q + 1)
+    spread_cells(task.cells, index, x, task.weights, nnz, task.width, task.items, 1)
     task.totals[WEIGHT * n_k + c] += rate
     task.totals[PENDING * n_k + c] += 1
 

@@ -234,7 +234,8 @@ cdef extern from *:
         const int32_t *item, ptrdiff_t items) {
         for (ptrdiff_t s = 0; s < items; s++) out[s] = 0;
         for (ptrdiff_t i = 0; i < n; i++) {
-            const float *row = rows + index[i] * d;
+            const float *row = rows + index[i] * d, *next = rows + index[i + 4 < n ? i + 4 : i] * d;
+            for (ptrdiff_t s = 0; s < items; s++) WK_FETCH(next + item[s]);
             for (ptrdiff_t s = 0; s < items; s++) out[s] += x[i] * row[item[s]];
         }
     }

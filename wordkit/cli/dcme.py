@@ -28,39 +28,56 @@ from wordkit.errors import Interrupted, WordkitError
 @click.option("--task", type=click.Choice(["embedding", "classification"]), default="embedding",
               help="Word vectors from text, or a classifier from labelled documents.")  # fmt: skip
 @click.option("--objective", type=click.Choice(["dcme", "nce", "ns", "gd"]), default="dcme",
-              help="Dual clustering; noise-contrastive estimation; negative sampling; or the exact gradient, which is slow.")  # fmt: skip
+              help="Dual clustering; noise-contrastive estimation; negative sampling; the exact gradient, which is slow.")  # fmt: skip
 @click.option("--variant", type=click.Choice(["exact", "printed"]), default="exact",
               help="Of dcme: nothing is late, or the paper's algorithm with its delay.")  # fmt: skip
 @click.option("--clusters", type=options.count, default=20, help="Clusters of dual distributions.")
 @click.option("--beta", type=options.positive, show_default="by task and variant",
               help="Instances of a cluster between two refreshes, at most, as a share of the words or classes.")  # fmt: skip
-@click.option("--top", type=click.IntRange(0, 10_000), default=10,
-              help="Most frequent items, which dcme treats exactly; with --variant printed a cluster's, which are not delayed.")  # fmt: skip
+@click.option("--top", type=click.IntRange(0, 10_000), show_default="10; for classification 20",
+              help="Most frequent words, or likeliest classes of a cluster, which dcme treats exactly; with --variant printed "
+                   "words of a cluster that are not delayed.")  # fmt: skip
 @click.option("--prior", type=click.Choice(["unigram", "none"]), show_default="unigram; none for ns",
               help="Start from the shares of the words or classes.")  # fmt: skip
-@click.option("--negative", type=click.IntRange(1, 10_000), default=20, help="Drawn items an instance (nce, ns).")
+@click.option(
+    "--negative", type=click.IntRange(1, 10_000), default=20, help="Drawn items an instance (nce, ns)."
+)
 @click.option("--noise-power", type=options.not_negative, default=0.75,
               help="Items are drawn in proportion to this power of their counts (nce, ns).")  # fmt: skip
 @click.option("--dim", type=options.count, default=100, help="Length of the vectors (embedding).")
 @click.option("--window", type=click.IntRange(1, 100_000), default=10, help="Words on each side (embedding).")
-@click.option("--dynamic-window", is_flag=True, help="Each target draws a width up to --window, as in word2vec.")
+@click.option(
+    "--dynamic-window", is_flag=True, help="Each target draws a width up to --window, as in word2vec."
+)
 @click.option("--epochs", type=options.count, default=5, help="Passes over the data.")
 @click.option("--learning-rate", type=options.positive, show_default="by task and objective",
               help="First step size; it falls to 0 in a line.")  # fmt: skip
 @click.option("--decay", type=options.not_negative, default=0.0,
               help="Share of a word's vector, times the step size, lost at each of its occurrences.")  # fmt: skip
-@click.option("--min-count", type=options.count, default=5, help="Leave out words that are rarer.")
-@click.option("--max-vocab", type=options.count, metavar="N", help="Keep the N most frequent words (embedding).")
+@click.option("--min-count", type=options.count, show_default="5; for classification 2",
+              help="Leave out words that are rarer.")  # fmt: skip
+@click.option(
+    "--max-vocab", type=options.count, metavar="N", help="Keep the N most frequent words (embedding)."
+)
 @click.option("--lowercase", is_flag=True, help="Fold case.")
 @click.option("--sample", type=options.not_negative, default=0.0,
               help="Thin out words with a larger share of the text than this, as in word2vec; 0: none.")  # fmt: skip
 @click.option("--format", "format", type=click.Choice(["auto", "text", "conll", "conllu", "conllx", "conllulex", "svmlight"]),
               default="auto", help="Format of the input; svmlight is for classification.")  # fmt: skip
-@options.path_option("--heldout", help="Exact log-likelihood of this file after each epoch; accuracy too (classification).")
-@click.option("--output-vectors", type=click.Path(), metavar="VEC", help="Write the output vectors too (embedding).")
+@options.labelled_options
+@click.option("--no-normalize", "normalize", is_flag=True, flag_value=False, default=True, show_default=False,
+              help="Keep the length of the documents' rows, which is 1 otherwise (classification).")  # fmt: skip
+@options.path_option(
+    "--heldout", help="Exact log-likelihood of this file after each epoch; accuracy too (classification)."
+)
+@click.option(
+    "--output-vectors", type=click.Path(), metavar="VEC", help="Write the output vectors too (embedding)."
+)
 @click.option("--model-out", type=click.Path(), metavar="MODEL",
               help="Write both matrices, the prior and the vocabulary (embedding).")  # fmt: skip
-@click.option("--curves", type=click.Path(), metavar="TSV", help="Write epoch, metric, value and seconds a line.")
+@click.option(
+    "--curves", type=click.Path(), metavar="TSV", help="Write epoch, metric, value and seconds a line."
+)
 @click.option("--init", type=click.Path(), metavar="MODEL",
               help="Continue a model on this data; new words are appended (embedding).")  # fmt: skip
 @click.option("--no-shuffle", "shuffle", is_flag=True, flag_value=False, default=True, show_default=False,
@@ -84,6 +101,10 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
 
     embedding = given["task"] == "embedding"
     explicit = options.given_by_user(context) & set(given)
+    if given["min_count"] is None:
+        given["min_count"] = 5 if embedding else 2
+    if given["format"] == "auto" and not embedding:
+        given["format"] = "text"
     _check(input, output, given, explicit)
     started = time.monotonic()
     tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
@@ -96,10 +117,17 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
         message(note)
     report_tally(tally)
     monitor = ProgressMonitor(
-        "dcme", log=given["log"], append=bool(given["resume"]), tell=bool(given["heldout"])
-    )
+        "dcme", log=given["log"], append=bool(given["resume"]), tell=bool(given["heldout"]),
+        decorate=getattr(run, "held_out_metrics", dict),
+    )  # fmt: skip
     curves = _Curves()
-    monitor.on_epoch = lambda: (curves.add(run.model.history_[-1]), _keep(run, given["checkpoint"]))  # type: ignore[assignment, return-value]
+
+    def after_epoch() -> None:
+        curves.add(run.model.history_[-1])
+        if given["checkpoint"]:
+            run.save(given["checkpoint"])
+
+    monitor.on_epoch = after_epoch
     try:
         with graceful_stop(monitor):
             run.fit(monitor)
@@ -140,11 +168,6 @@ class _Curves:
             out.write("".join(self._lines).encode("utf-8"))
 
 
-def _keep(run: Any, checkpoint: str | None) -> None:
-    if checkpoint:
-        run.save(checkpoint)
-
-
 def _with_place(error: WordkitError, checkpoint: str | None, epochs: int) -> WordkitError:
     """Where the last good state is, if there is one."""
     if checkpoint and epochs:
@@ -153,6 +176,7 @@ def _with_place(error: WordkitError, checkpoint: str | None, epochs: int) -> Wor
 
 
 # What an option means nothing to: (option, value) and the options that it switches off.
+_LABELLED = ("ngrams", "label_prefix", "multi_label", "normalize")
 _DUAL, _SAMPLED = ("variant", "clusters", "beta", "top"), ("negative", "noise_power")
 _MEANINGLESS = {
     ("objective", "dcme"): _SAMPLED,
@@ -160,6 +184,8 @@ _MEANINGLESS = {
     ("objective", "ns"): _DUAL,
     ("objective", "gd"): (*_DUAL, *_SAMPLED),
     ("task", "classification"): ("dim", "window", "dynamic_window", "max_vocab", "sample", "decay"),
+    ("task", "embedding"): _LABELLED,
+    ("format", "svmlight"): ("min_count", "lowercase", "ngrams", "label_prefix", "multi_label"),
 }
 _EMBEDDING_ONLY = ("output_vectors", "model_out", "init")
 
@@ -181,9 +207,20 @@ def _check(input: tuple[str, ...], output: str, given: dict[str, Any], explicit:
     if given["init"] and given["resume"]:
         raise click.UsageError("--init does not go with --resume")
     options.one_standard_input(*input, given["heldout"], given["init"], given["resume"])
-    outputs = (output, given["output_vectors"], given["model_out"], given["curves"], given["checkpoint"], given["log"])
+    outputs = (
+        output,
+        given["output_vectors"],
+        given["model_out"],
+        given["curves"],
+        given["checkpoint"],
+        given["log"],
+    )
     options.check_outputs(*outputs, inputs=[*input, given["heldout"]])
     # A model that is gone on with may be replaced by what becomes of it, and by nothing else.
-    others = (output, given["output_vectors"], given["curves"], given["log"]) if embedding else (given["curves"], given["log"])
+    others = (
+        (output, given["output_vectors"], given["curves"], given["log"])
+        if embedding
+        else (given["curves"], given["log"])
+    )
     options.check_outputs(*others, inputs=[given["init"], given["resume"]])
     options.warn_meaningless(_MEANINGLESS, given, explicit)

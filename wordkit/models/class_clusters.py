@@ -1,12 +1,12 @@
 """The K clusters of dual distributions over classes of sparse rows: their arrays and the offline pass over all weights.
 
 Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and the steps of single rows, is in
-``cython_ext/class_training.pyx``. The weights are many times as large as the documents that train them, so the clusters are refreshed
-all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
+``cython_ext/class_training.pyx``. The weights are many times as large as the documents that train them, so the clusters are
+refreshed all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
 
 Second order: the soft-max of a row x is about alpha_j (1 + (W_j - A_c).(x - m_c)), so that beside alpha_j S_c the term
-alpha_j C (W_j - A_c) is due, C the sum of rate x (x - m)^2 by feature. Summed over the clusters it moves a weight w towards a
-mean a of the A_c, by f = sum of alpha_jc C_c, and is taken at once with the step's end for its beginning: w = (w + f a) / (1 + f).
+alpha_j C (W_j - A_c) is due, C the sum of rate x (x - m)^2 by feature, for the classes whose scores are not exact. Summed over the
+clusters it moves a weight w towards a mean a of the A_c, by f = sum of alpha_jc C_c, taken implicitly: w = (w + f a) / (1 + f).
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ from wordkit.models.exact_softmax import log_softmax
 from wordkit.parallel import Workers
 
 TAIL, SHARE = 4, 5  # rows of totals, as in class_training.pyx
-_BLOCK = 1 << 10  # features that one thread takes at a time: their weights stay in the cache between two products
+_BLOCK = (
+    1 << 8
+)  # features that one thread takes at a time: their weights stay in the cache between two products
 
-_LEAST_TAIL = 0.02  # share of the classes outside the head below which their scores are not told from the others'
+_LEAST_TAIL = (
+    0.02  # share of the classes outside the head below which their scores are not told from the others'
+)
 # Of the curvature only the diagonal is known, as if the features of a document were independent; they are not.
 _CURVATURE = 4.0
-_FIRST = 16  # rows a cluster before the first pass
-_GROWTH = 0.5  # a pass is due when the rows since the last are this share of all before
+_FIRST = 32  # rows a cluster before the first pass
+_GROWTH = 1.0  # a pass is due when the rows since the last are this share of all before
 
 
 def round_up(n: int) -> int:
@@ -41,8 +45,7 @@ class ClassClusters:
     Args:
         bias: float32 (N,) log prior of the classes, or zeros; alpha begins at its distribution.
         features: rows of the weights. clusters: K. beta: rows between two passes, at most, as a share of N K.
-        top: Q, classes of a cluster with scores of their own, or with ``printed`` those that learn at once.
-        printed: the paper's algorithm.
+        top: Q, classes of a cluster with scores of their own. printed: the paper's algorithm, for which there are none.
 
     Attributes:
         alpha: float32 (N, k_width). gram: float32 (K, k_width), alpha^T alpha. sums: float32 (features, 2 k_width): A = W_true
@@ -61,7 +64,7 @@ class ClassClusters:
         self.sums = np.zeros((features, 2 * self.width), dtype=np.float32)
         self.squares = np.zeros((features, self.width), dtype=np.float32)
         self.totals = np.zeros((6, k))
-        self.top_items = np.zeros((k, min(top, n - 1)), dtype=np.int32)
+        self.top_items = np.zeros((k, 0 if printed else min(top, n - 1)), dtype=np.int32)
         self._centre(np.arange(k), np.repeat(bias[None], k, axis=0), bias)
 
     def arrays(self, totals: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -90,9 +93,6 @@ class ClassClusters:
 
         def fold(block: tuple[int, int]) -> np.ndarray:
             rows, sums = cells[slice(*block)], pending[slice(*block)]
-            for c in due if self.printed else ():  # these had it at once
-                top = self.top_items[c]
-                rows[:, top] += np.outer(sums[:, c], alpha[c, top])
             rows[:, :n] -= sums @ alpha
             if not self.printed:
                 spread = self.squares[slice(*block), :k] - np.square(sums) * scales
@@ -131,7 +131,7 @@ class ClassClusters:
         for c, row, at in zip(due, alpha, scores, strict=True):
             top = np.sort(np.argpartition(-row, q)[:q])
             rest = np.ones(self.n, dtype=bool)
-            rest[top if not self.printed else []] = False
+            rest[top] = False
             share = max(float(row[rest].sum()), _LEAST_TAIL)
             highest = at[rest].max()
             log_sum = highest + math.log(np.exp(at[rest] - highest).sum())
@@ -146,11 +146,7 @@ class ClassClusters:
         if not pending.any():
             return out
         for lo in range(0, len(out), _BLOCK):
-            rows, sums = out[lo : lo + _BLOCK], pending[lo : lo + _BLOCK]
-            rows -= sums @ self.alpha[:, : self.k].T
-            for c in range(self.k) if self.printed else ():
-                top = self.top_items[c]
-                rows[:, top] += np.outer(sums[:, c], self.alpha[top, c])
+            out[lo : lo + _BLOCK] -= pending[lo : lo + _BLOCK] @ self.alpha[:, : self.k].T
         return out
 
     # --- state ------------------------------------------------------------------------------------------------------
@@ -158,7 +154,8 @@ class ClassClusters:
     def state(self) -> dict[str, np.ndarray]:
         """Arrays that :meth:`restore` takes."""
         return {
-            "clusters_alpha": self.alpha, "clusters_gram": self.gram, "clusters_sums": self.sums, "clusters_squares": self.squares,
+            "clusters_alpha": self.alpha, "clusters_gram": self.gram, "clusters_sums": self.sums,
+            "clusters_squares": self.squares,
             "clusters_totals": self.totals, "clusters_top": self.top_items, "clusters_seen": np.array([self.seen]),
         }  # fmt: skip
 
@@ -168,9 +165,7 @@ class ClassClusters:
         for name, array in found.items():
             require(bool(np.isfinite(array).all()), f"{name} is not finite")
         top, seen = found["clusters_top"], int(found["clusters_seen"][0])
-        require(
-            bool(((top >= 0) & (top < self.n)).all()), "clusters_top names a class that is not there"
-        )
+        require(bool(((top >= 0) & (top < self.n)).all()), "clusters_top names a class that is not there")
         require(seen >= 0, "clusters_seen is negative")
         counts = found["clusters_totals"][[WEIGHT, PENDING, REFRESHED]]
         require(bool((counts >= 0).all()), "clusters_totals is negative")

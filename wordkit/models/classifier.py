@@ -16,7 +16,8 @@ class RowClassifier(Estimator):
     """A class that inherits has parameters ``shuffle`` and ``seed``, and a method ``class_scores``.
 
     Attributes:
-        classes_: labels, sorted. class_counts_: int64, documents a class. n_features_in_: width of the rows. n_iter_: epochs done.
+        classes_: labels, sorted. class_counts_: int64, documents a class. n_features_in_: width of the rows. n_iter_: epochs
+        done.
     """
 
     shuffle: bool

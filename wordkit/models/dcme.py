@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,13 @@ from wordkit._kernels import dual_clustering
 from wordkit.checks import require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator
-from wordkit.models.dcme_parameters import check_parameters, default_beta, default_rate, log_prior
+from wordkit.models.dcme_parameters import (
+    check_parameters,
+    default_beta,
+    default_rate,
+    default_top,
+    log_prior,
+)
 from wordkit.models.dual_clusters import DualClusters
 from wordkit.models.exact_softmax import log_softmax, text_log_likelihood
 from wordkit.models.tree_corpus import TreeCorpus
@@ -36,8 +42,8 @@ class DualClusteringEmbedding(Estimator):
     Args:
         objective: ``dcme``, ``nce``, ``ns`` or ``gd``. variant: ``exact`` or ``printed`` (dcme; see the manual).
         clusters: K. beta: instances of a cluster between refreshes, at most, as a share of the vocabulary; None: 0.3, or 1 for
-            the printed variant. top: Q, items whose probabilities are exact (the most frequent ones), or with ``printed``
-            those of a cluster whose term (b) is not delayed.
+            the printed variant. top: Q (None: 10), items whose probabilities are exact (the most frequent ones), or with
+            ``printed`` those of a cluster whose term (b) is not delayed.
         prior: ``unigram`` or ``none``; None: unigram, but none for ns. negative, noise_power: drawn words an instance, and
             the power of the counts that they are drawn by (nce, ns).
         dim, window, dynamic_window: length of vectors, words on each side, whether each target draws its width.
@@ -54,13 +60,19 @@ class DualClusteringEmbedding(Estimator):
     """
 
     def __init__(
-        self, *, objective: str = "dcme", variant: str = "exact", clusters: int = 20, beta: float | None = None, top: int = 10,
-        prior: str | None = None, negative: int = 20, noise_power: float = 0.75, dim: int = 100, window: int = 10,
+        self, *, objective: str = "dcme", variant: str = "exact", clusters: int = 20, beta: float | None = None,
+        top: int | None = None, prior: str | None = None, negative: int = 20, noise_power: float = 0.75, dim: int = 100, window: int = 10,
         dynamic_window: bool = False, epochs: int = 5, learning_rate: float | None = None, decay: float = 0.0,
         min_count: int = 5, max_vocab: int | None = None, sample: float = 0.0, shuffle: bool = True, seed: int = 1,
         threads: int = 1,
     ) -> None:  # fmt: skip
-        self.objective, self.variant, self.clusters, self.beta, self.top = objective, variant, clusters, beta, top
+        self.objective, self.variant, self.clusters, self.beta, self.top = (
+            objective,
+            variant,
+            clusters,
+            beta,
+            top,
+        )
         self.prior, self.negative, self.noise_power = prior, negative, noise_power
         self.dim, self.window, self.dynamic_window = dim, window, dynamic_window
         self.epochs, self.learning_rate, self.decay = epochs, learning_rate, decay
@@ -68,7 +80,9 @@ class DualClusteringEmbedding(Estimator):
         self.shuffle, self.seed, self.threads = shuffle, seed, threads
 
     # First step sizes: what did best, or close to it and far from diverging, on Brown and a mixed corpus.
-    RATES = {"exact": 0.25, "printed": 0.005, "nce": 0.25, "ns": 0.05, "gd": 0.25}  # noqa: RUF012
+    RATES: ClassVar[dict[str, float]] = {"exact": 0.25, "printed": 0.005, "nce": 0.25, "ns": 0.05, "gd": 0.25}
+    BETAS: ClassVar[dict[str, float]] = {"exact": 0.3, "printed": 1.0}
+    TOP: ClassVar[int] = 10
 
     vocabulary_: Vocabulary
     n_iter_: int
@@ -305,7 +319,9 @@ class DualClusteringEmbedding(Estimator):
             value_of(values, name, int, 0) for name in ("epochs_done", "position", "offset", "passed")
         )
         model.history_ = value_of(values, "history", list)
-        require(all(isinstance(record, dict) for record in model.history_), "history is not a list of records")
+        require(
+            all(isinstance(record, dict) for record in model.history_), "history is not a list of records"
+        )
         return model
 
 
@@ -326,7 +342,7 @@ def make_trainer(
     if model.objective == "dcme":
         clusters = DualClusters(
             bias, clusters=int(model.clusters), d=inputs.shape[1], beta=default_beta(model), curvature=not printed,
-            printed=printed, top=int(model.top), head=int(model.top),
+            printed=printed, top=default_top(model), head=default_top(model),
         )  # fmt: skip
     elif model.objective != "gd":
         noise = Noise.of(np.maximum(counts, 0.5), float(model.noise_power), int(model.negative))

@@ -1,8 +1,8 @@
 """Dual-clustering maximum entropy for classification: a linear soft-max over any number of classes on sparse rows.
 
 Wang, Wang and Zhai, "Dual-Clustering Maximum Entropy with Application to Classification and Word Embedding", AAAI 2017, and its
-baselines NCE, negative sampling and maximum likelihood. P(j | x) is proportional to exp(W_j.x + b_j), b_j the log share of class j
-(``prior="unigram"``) or 0. The steps are in ``cython_ext/class_training.pyx``.
+baselines NCE, negative sampling and maximum likelihood. P(j | x) is proportional to exp(W_j.x + b_j), b_j the log share of class
+j (``prior="unigram"``) or 0. The steps are in ``cython_ext/class_training.pyx``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import as_labels, row_arrays
 from wordkit.models.class_clusters import ClassClusters, round_up
 from wordkit.models.classifier import RowClassifier
-from wordkit.models.dcme_parameters import check_parameters, default_beta, default_rate, log_prior
+from wordkit.models.dcme_parameters import (
+    check_parameters,
+    default_beta,
+    default_rate,
+    default_top,
+    log_prior,
+)
 from wordkit.models.exact_softmax import log_softmax, rows_at_once
 from wordkit.models.window_training import Noise
 from wordkit.monitor import Monitor
@@ -35,9 +41,9 @@ class DualClusteringClassifier(RowClassifier):
 
     Args:
         objective: ``dcme``, ``nce``, ``ns`` or ``gd``. variant: ``exact`` or ``printed`` (dcme; see the manual).
-        clusters: K. beta: rows between two passes over the weights, at most, as a share of K times the classes; None: 0.3, or 1
-            for the printed variant. top: Q, a cluster's likeliest classes, whose scores are exact, or with ``printed`` those whose
-            term (b) is not delayed.
+        clusters: K. beta: rows between two passes over the weights, at most, as a share of K times the classes; None: 2, or 1
+            for the printed variant. top: Q (None: 20), a cluster's likeliest classes, whose scores are exact; nothing to the
+            printed variant.
         prior: ``unigram`` or ``none``; None: unigram, but none for ns. negative, noise_power: drawn classes a row, and the power
             of the counts that they are drawn by (nce, ns).
         epochs, learning_rate: passes; first step size, falling to 0 in a line (None: by objective).
@@ -52,13 +58,21 @@ class DualClusteringClassifier(RowClassifier):
 
     # First step sizes for rows of unit length.
     RATES: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 0.5, "nce": 2.0, "ns": 2.0, "gd": 2.0}
+    BETAS: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 1.0}
+    TOP: ClassVar[int] = 20
 
     def __init__(
-        self, *, objective: str = "dcme", variant: str = "exact", clusters: int = 20, beta: float | None = None, top: int = 10,
-        prior: str | None = None, negative: int = 20, noise_power: float = 0.75, epochs: int = 5,
+        self, *, objective: str = "dcme", variant: str = "exact", clusters: int = 20, beta: float | None = None,
+        top: int | None = None, prior: str | None = None, negative: int = 20, noise_power: float = 0.75, epochs: int = 5,
         learning_rate: float | None = None, normalize: bool = True, shuffle: bool = True, seed: int = 1, threads: int = 1,
     ) -> None:  # fmt: skip
-        self.objective, self.variant, self.clusters, self.beta, self.top = objective, variant, clusters, beta, top
+        self.objective, self.variant, self.clusters, self.beta, self.top = (
+            objective,
+            variant,
+            clusters,
+            beta,
+            top,
+        )
         self.prior, self.negative, self.noise_power = prior, negative, noise_power
         self.epochs, self.learning_rate, self.normalize = epochs, learning_rate, normalize
         self.shuffle, self.seed, self.threads = shuffle, seed, threads
@@ -77,7 +91,9 @@ class DualClusteringClassifier(RowClassifier):
 
     def _weights(self) -> np.ndarray:
         """True weights (features, classes)."""
-        return self.clusters_.true_cells(self.cells_) if self.clusters_ else self.cells_[:, : len(self.classes_)]
+        return (
+            self.clusters_.true_cells(self.cells_) if self.clusters_ else self.cells_[:, : len(self.classes_)]
+        )
 
     # --- fitting ---------------------------------------------------------------------------------------------------
 
@@ -104,7 +120,7 @@ class DualClusteringClassifier(RowClassifier):
         self.clusters_ = self._noise = None
         if self.objective == "dcme":
             self.clusters_ = ClassClusters(
-                self.intercept_, features=features, clusters=int(self.clusters), beta=default_beta(self), top=int(self.top),
+                self.intercept_, features=features, clusters=int(self.clusters), beta=default_beta(self), top=default_top(self),
                 printed=self.variant == "printed",
             )  # fmt: skip
         elif self.objective != "gd":
@@ -161,18 +177,20 @@ class DualClusteringClassifier(RowClassifier):
             if self.clusters_ is not None:
                 end = min(end, self.position_ + self.clusters_.until_due())
             now = rate * (1 - (self.n_iter_ * len(order) + self.position_) / total)
-            if not self._steps(matrix, targets, order, (self.position_, end), key, now, -rate / total, workers):
+            if not self._steps(
+                matrix, targets, order, (self.position_, end), key, now, -rate / total, workers
+            ):
                 return False
             monitor.advance(end - self.position_)
             self.position_ = end
-            if self.clusters_ is not None and not self.clusters_.until_due():
-                if not self.clusters_.refresh(self.cells_, self.intercept_, workers):
-                    return False
+            due = self.clusters_ is not None and not self.clusters_.until_due()
+            if due and not self.clusters_.refresh(self.cells_, self.intercept_, workers):  # type: ignore[union-attr]
+                return False
         return bool(np.isfinite(self.cells_).all())
 
     def _cells_a_row(self) -> int:
         if self.clusters_ is not None:
-            return 4 * self.clusters_.width + self.top
+            return 4 * self.clusters_.width + default_top(self)
         return int(self.negative) if self._noise is not None else 2 * len(self.classes_)
 
     def _steps(
@@ -184,7 +202,11 @@ class DualClusteringClassifier(RowClassifier):
         threads = min(int(self.threads), max(1, (hi - lo) // _LEAST_ROWS))
         cuts = np.linspace(lo, hi, threads + 1).astype(int).tolist()
         clusters, noise = self.clusters_, self._noise
-        own = [clusters.totals.copy() if threads > 1 else clusters.totals for _ in range(threads)] if clusters else []
+        own = (
+            [clusters.totals.copy() if threads > 1 else clusters.totals for _ in range(threads)]
+            if clusters
+            else []
+        )
         sums = np.zeros((threads, 2))
         code = dual_clustering.OBJECTIVES["printed" if clusters and clusters.printed else self.objective]
         n_items = 2 + (clusters.top_items.shape[1] if clusters else noise.negative if noise else 0)
@@ -242,7 +264,9 @@ class DualClusteringClassifier(RowClassifier):
         weights, n, step = self._weights(), rows.shape[0], rows_at_once(len(self.classes_))
         blocks = [(lo, min(lo + step, n)) for lo in range(0, n, step)]
         parts = map_blocks(
-            lambda block: np.asarray(scaled[slice(*block)] @ weights) + self.intercept_, blocks, int(self.threads)
+            lambda block: np.asarray(scaled[slice(*block)] @ weights) + self.intercept_,
+            blocks,
+            int(self.threads),
         )
         return np.concatenate(parts)
 
@@ -301,5 +325,7 @@ class DualClusteringClassifier(RowClassifier):
         model.n_iter_ = value_of(values, "epochs_done", int, 0)
         model.position_ = value_of(values, "position", int, 0)
         model.history_ = value_of(values, "history", list)
-        require(all(isinstance(record, dict) for record in model.history_), "history is not a list of records")
+        require(
+            all(isinstance(record, dict) for record in model.history_), "history is not a list of records"
+        )
         return model

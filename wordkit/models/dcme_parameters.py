@@ -11,7 +11,6 @@ from wordkit.models.base import one_of, positive, whole
 OBJECTIVES = ("dcme", "nce", "ns", "gd")
 VARIANTS = ("exact", "printed")
 PRIORS = ("unigram", "none")
-BETAS = {"exact": 0.3, "printed": 1.0}
 _WHOLE = ("clusters", "negative", "dim", "window", "epochs", "min_count", "threads")
 _FROM_ZERO = ("decay", "sample", "noise_power")
 _SWITCHES = ("dynamic_window", "shuffle", "normalize")
@@ -27,8 +26,13 @@ def default_rate(model: Any, default: bool = False) -> float:
 
 
 def default_beta(model: Any) -> float:
-    """Share of the items that makes a cluster due, in force."""
-    return BETAS[model.variant] if model.beta is None else float(model.beta)
+    """Share of the items that makes a cluster due, in force; the model's BETAS have what it is by default."""
+    return model.BETAS[model.variant] if model.beta is None else float(model.beta)
+
+
+def default_top(model: Any) -> int:
+    """Q in force."""
+    return model.TOP if model.top is None else int(model.top)
 
 
 def default_prior(model: Any) -> str:
@@ -36,6 +40,16 @@ def default_prior(model: Any) -> str:
     if model.prior is None:
         return "none" if model.objective == "ns" else "unigram"
     return model.prior
+
+
+def settle(model: Any) -> None:
+    """Put what is in force in the place of None: a file names the value, not "default"."""
+    model.set_params(
+        learning_rate=default_rate(model),
+        beta=default_beta(model),
+        top=default_top(model),
+        prior=default_prior(model),
+    )
 
 
 def log_prior(model: Any, counts: np.ndarray) -> np.ndarray:
@@ -63,9 +77,13 @@ def check_parameters(model: Any) -> None:
             positive(name, parameters[name])
     for name in parameters.keys() & set(_FROM_ZERO):
         value = parameters[name]
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float, np.number))
+            or not 0 <= value < np.inf
+        ):
             raise ValueError(f"{name} is {value!r}, expected a number from 0 on")
     for name in ("top", "seed"):
-        value = parameters[name]
+        value = 0 if name == "top" and parameters[name] is None else parameters[name]
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
             raise ValueError(f"{name} is {value!r}, expected a whole number from 0 on")

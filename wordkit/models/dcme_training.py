@@ -11,7 +11,9 @@ from wordkit.errors import WordkitError
 from wordkit.evaluation.result import Result
 from wordkit.formats.vectors import vector_writer
 from wordkit.models.dcme import DualClusteringEmbedding
+from wordkit.models.dcme_parameters import settle
 from wordkit.models.embedding_model import READING, EmbeddingModel
+from wordkit.models.labelled_training import check_same_data, contradiction
 from wordkit.models.tree_corpus import TreeCorpus, read_corpus
 from wordkit.monitor import Monitor
 from wordkit.parallel import memory
@@ -66,7 +68,9 @@ class EmbeddingRun:
             unknown = int(reader.word_counts[0])
             notes.append(f"held out: {reader.n_tokens} tokens, {unknown} of them unknown, which are left out")
         if self.options["threads"] > 1:
-            notes.append("threads share their memory without locks: --threads 1 gives the same bytes every time")
+            notes.append(
+                "threads share their memory without locks: --threads 1 gives the same bytes every time"
+            )
         return [*self.corpus.notes, *notes]
 
     def _folder(self) -> str | None:
@@ -82,6 +86,7 @@ class EmbeddingRun:
             max_vocab=options["max_vocab"], tally=self.tally, cache_folder=self._folder(),
         )  # fmt: skip
         self.model = DualClusteringEmbedding(**{name: options[name] for name in _MODEL})
+        settle(self.model)
         self.file = EmbeddingModel(self.model, reading)
         self._check_memory()
         return []
@@ -104,12 +109,7 @@ class EmbeddingRun:
         self._adopt(_RESUME_MAY_CHANGE if resume else _INIT_MAY_CHANGE)
         if resume:
             self.corpus = self.file.read(paths, self.tally, cache_folder=self._folder())
-            header = self.file.header
-            before = [record["sha256"] for record in header["inputs"][header["continued"] :]]
-            if before != [record["sha256"] for record in self.corpus.inputs]:
-                raise WordkitError(
-                    f"{self.options['resume']}: was trained on other data than {', '.join(paths)}"
-                )
+            check_same_data(self.file.header, self.corpus.inputs, self.options["resume"], paths)
             return [f"going on after epoch {self.model.n_iter_}"]
         old = len(self.model.vocabulary_)
         self.corpus = self.file.read(
@@ -126,9 +126,11 @@ class EmbeddingRun:
             if name in may_change:
                 self.model.set_params(**{name: self.options[name]})
             elif self.options[name] != known[name]:
-                raise WordkitError(
-                    f"--{name.replace('_', '-')} {self.options[name]} contradicts the model's {known[name]}"
-                )
+                raise contradiction(name, self.options[name], known[name])
+        if self.explicit & {"objective", "variant"}:  # what is good for one is not for the other
+            for name in {"learning_rate", "beta", "top"} & may_change - self.explicit:
+                self.model.set_params(**{name: None})
+        settle(self.model)
 
     # --- fitting ---------------------------------------------------------------------------------------------------
 

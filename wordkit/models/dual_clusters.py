@@ -1,4 +1,4 @@
-"""The K clusters of dual distributions of DCME: their arrays, their offline refresh, and what threads that learn apart add to them.
+"""The K clusters of dual distributions of DCME: their arrays, their offline refresh, and what threads add that learn apart.
 
 Wang, Wang and Zhai, "Dual-Clustering Maximum Entropy with Application to Classification and Word Embedding", AAAI 2017.
 N items with output vectors V (N, d), clusters with centres alpha (N, K). The true outputs are V - alpha S: a cluster's pending
@@ -64,17 +64,25 @@ class DualClusters:
 
     Attributes:
         alpha: float32 (N, K). gram: float32 (K, K), alpha^T alpha. rows: float32 (5, K, d): S, V_true^T alpha, sums of rate x
-        h^2, m, variances of V by alpha. totals: float64 (4, K): constant of the bound, sum of rates, instances since the refresh, refreshes. seen:
-        float64 (K,), instances before the last refresh. limits: float64 (K,), instances that make a cluster due.
+        h^2, m, variances of V by alpha. totals: float64 (4, K): constant of the bound, sum of rates, instances since the
+        refresh, refreshes. seen: float64 (K,), instances before the last refresh. limits: float64 (3, K): instances that make a
+        cluster due; sum of rates that does, and instances that there must be then.
         top_items: int32 (K, Q).
     """
 
     def __init__(
-        self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.3, curvature: bool = True, drift: float = 3.0,
-        printed: bool = False, top: int = 0, head: int = 0,
+        self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.3,
+        curvature: bool = True, drift: float = 3.0, printed: bool = False, top: int = 0, head: int = 0,
     ) -> None:  # fmt: skip
         n, k = len(bias), clusters
-        self.n, self.drift, self.beta, self.growth, self.curvature, self.printed = n, drift, beta, growth, curvature, printed
+        self.n, self.drift, self.beta, self.growth, self.curvature, self.printed = (
+            n,
+            drift,
+            beta,
+            growth,
+            curvature,
+            printed,
+        )
         self.head = head = 0 if printed else min(head, n - 1)
         shares = np.exp(bias.astype(float))
         shares[:head] = 0
@@ -102,7 +110,7 @@ class DualClusters:
         self.limits[0] = np.ceil(np.maximum(due, least))
         self.limits[2] = np.ceil(max(least, _LEAST_SHARE * self.n))
 
-    def arrays(self, part: Part) -> tuple[np.ndarray, ...]:
+    def arrays(self, part: Part) -> tuple[Any, ...]:
         """What the training kernels take."""
         return (self.alpha, self.gram, part.rows, part.totals, self.limits, self.top_items, self.head)
 
@@ -120,7 +128,9 @@ class DualClusters:
         """Take in what each thread has added to its copy; a step's additions do not depend on the sums that it meets."""
         if len(parts) > 1:
             self.rows += sum((part.rows - self.rows for part in parts[1:]), parts[0].rows - self.rows)
-            self.totals += sum((part.totals - self.totals for part in parts[1:]), parts[0].totals - self.totals)
+            self.totals += sum(
+                (part.totals - self.totals for part in parts[1:]), parts[0].totals - self.totals
+            )
 
     # --- the offline pass -------------------------------------------------------------------------------------------
 
@@ -128,7 +138,9 @@ class DualClusters:
         """Clusters with as many pending instances as their limit."""
         most, weight, least = self.limits
         pending = self.totals[PENDING]
-        return np.flatnonzero((pending >= most) | (self.totals[WEIGHT] >= weight) & (pending >= least)).tolist()
+        return np.flatnonzero(
+            (pending >= most) | (self.totals[WEIGHT] >= weight) & (pending >= least)
+        ).tolist()
 
     def refresh(self, outputs: np.ndarray, bias: np.ndarray, c: int, workers: Workers) -> bool:
         """Equations (12) to (17) for cluster c: the pending part into ``outputs``, a new centre at the mean of its contexts.
@@ -144,7 +156,9 @@ class DualClusters:
         top = self.top_items[c]
         outputs[top] += self.alpha[top, c, None] * pending  # these had it at once
         self.rows[SUMS, c] = 0
-        level = self.totals[CONSTANT, c] + float(self.rows[PRODUCTS, c] @ mean)  # what the last alpha says of it
+        level = self.totals[CONSTANT, c] + float(
+            self.rows[PRODUCTS, c] @ mean
+        )  # what the last alpha says of it
         sums, highest = self._pass(outputs, bias, c, workers, pending, spread, mean, level)
         if math.isfinite(highest) and abs(highest - level) > _REACH:  # once more, for the sums alone
             self.rows[PRODUCTS] -= sums.drifts

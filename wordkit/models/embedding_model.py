@@ -29,7 +29,10 @@ class EmbeddingModel:
     """
 
     def __init__(
-        self, model: DualClusteringEmbedding, reading: Mapping[str, Any], header: Mapping[str, Any] | None = None
+        self,
+        model: DualClusteringEmbedding,
+        reading: Mapping[str, Any],
+        header: Mapping[str, Any] | None = None,
     ) -> None:
         self.model, self.reading, self.header = model, dict(reading), dict(header or {})
 
@@ -62,7 +65,12 @@ class EmbeddingModel:
         return cls(model, reading, header)
 
     def read(
-        self, paths: Sequence[str], tally: Tally | None = None, *, cache_folder: str | None = None, **more: Any
+        self,
+        paths: Sequence[str],
+        tally: Tally | None = None,
+        *,
+        cache_folder: str | None = None,
+        **more: Any,
     ) -> TreeCorpus:
         """A corpus in the model's numbers; words that it does not know are number 0. ``more``: see ``read_corpus``."""
         return read_corpus(

@@ -41,7 +41,9 @@ def text_log_likelihood(
         inputs, outputs: float32 (N, d), d a multiple of 8; bias: (N,).
     """
     dual_clustering.check_words(words, bounds, len(outputs))
-    starts = np.searchsorted(bounds, np.arange(0, len(words) + 1, rows_at_once(len(outputs))), side="right") - 1
+    starts = (
+        np.searchsorted(bounds, np.arange(0, len(words) + 1, rows_at_once(len(outputs))), side="right") - 1
+    )
     step = rows_at_once(len(outputs))
 
     def score(lo: int, hi: int) -> np.ndarray:

@@ -119,7 +119,7 @@ class WindowTrainer:
         cuts = np.linspace(lo, hi, threads + 1).astype(int).tolist()
         at, ends = cuts[:-1], cuts[1:]
         while active := [i for i in range(threads) if at[i] < ends[i]]:
-            parts = self.clusters.parts(len(active)) if self.clusters else [None] * len(active)
+            parts: list[Any] = self.clusters.parts(len(active)) if self.clusters else [None] * len(active)
             sums = np.zeros((len(active), 2))
 
             def one(j: int, parts: Any = parts, active: Any = active, sums: Any = sums) -> int:
