@@ -28,7 +28,7 @@ from wordkit.errors import Interrupted, WordkitError
 @click.option("--task", type=click.Choice(["embedding", "classification"]), default="embedding",
               help="Word vectors from text, or a classifier from labelled documents.")  # fmt: skip
 @click.option("--objective", type=click.Choice(["dcme", "nce", "ns", "gd"]), default="dcme",
-              help="Dual clustering; noise-contrastive estimation; negative sampling; the exact gradient, which is slow.")  # fmt: skip
+              help="Dual clustering; noise-contrastive estimation; negative sampling; the exact gradient (slow).")  # fmt: skip
 @click.option("--variant", type=click.Choice(["exact", "printed"]), default="exact",
               help="Of dcme: nothing is late, or the paper's algorithm with its delay.")  # fmt: skip
 @click.option("--clusters", type=options.count, default=20, help="Clusters of dual distributions.")

@@ -5,7 +5,7 @@ Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and th
 refreshed all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
 
 Second order: the soft-max of a row x is about alpha_j (1 + (W_j - A_c).(x - m_c)), so that beside alpha_j S_c the term
-alpha_j C (W_j - A_c) is due, C the sum of rate x (x - m)^2 by feature, for the classes whose scores are not exact. Summed over the
+alpha_j C (W_j - A_c) is due, C the sum of rate x (x - m)^2 by feature, for classes without exact scores. Summed over the
 clusters it moves a weight w towards a mean a of the A_c, by f = sum of alpha_jc C_c, taken implicitly: w = (w + f a) / (1 + f).
 """
 

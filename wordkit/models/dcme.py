@@ -61,8 +61,8 @@ class DualClusteringEmbedding(Estimator):
 
     def __init__(
         self, *, objective: str = "dcme", variant: str = "exact", clusters: int = 20, beta: float | None = None,
-        top: int | None = None, prior: str | None = None, negative: int = 20, noise_power: float = 0.75, dim: int = 100, window: int = 10,
-        dynamic_window: bool = False, epochs: int = 5, learning_rate: float | None = None, decay: float = 0.0,
+        top: int | None = None, prior: str | None = None, negative: int = 20, noise_power: float = 0.75, dim: int = 100,
+        window: int = 10, dynamic_window: bool = False, epochs: int = 5, learning_rate: float | None = None, decay: float = 0.0,
         min_count: int = 5, max_vocab: int | None = None, sample: float = 0.0, shuffle: bool = True, seed: int = 1,
         threads: int = 1,
     ) -> None:  # fmt: skip

@@ -9,6 +9,7 @@ from wordkit.cli import LazyGroup
 PLOTS = {
     "Figures": {
         "forest": ("forest", "Codes of words on a tree of their forest, or as a heat map."),
+        "curves": ("curves", "Learning curves: a metric against epochs or seconds."),
         "path": ("path", "Coefficients of a regression against lambda."),
     }
 }
