@@ -187,3 +187,110 @@ def train(vectors, H, sentence, window, first, last, rate, slope=0.0, decay=0.0,
     for p in range(max(0, first - window, t - window), min(n, t + window)):
         settle(p, t, rate)
     return t, gained
+
+
+class Classes:
+    """Weights W (features, N; stored, without what is pending) and clusters as ``ClassClusters`` has them, for sparse rows."""
+
+    LEAST_SHARE, MOST = 1e-4, 0.999
+
+    def __init__(self, weights, bias, *, objective, clusters=None, noise=None, key=0):
+        self.W, self.b, self.objective, self.noise, self.key = (
+            weights.astype(float),
+            bias.astype(float),
+            objective,
+            noise,
+            key,
+        )
+        if clusters is not None:
+            k, n = clusters.k, len(bias)
+            self.alpha = clusters.alpha[:, :k].astype(float)
+            self.S, self.squares = np.zeros((2, len(weights), k))
+            self.A = self.W @ self.alpha  # only the printed variant's, which stays as it was
+            self.constant, self.weight, self.pending, self.refreshed, self.tail, self.share = (
+                clusters.totals.copy()
+            )
+            self.top = clusters.top_items.copy()
+            assert self.alpha.shape == (n, k)
+
+    def true(self):
+        return self.W - self.S @ self.alpha.T
+
+    def step(self, x, item, rate, counter):
+        """Returns the value of the objective."""
+        if self.objective in ("dcme", "printed"):
+            return self.dual(x, item, rate)
+        if self.objective == "gd":
+            scores = x @ self.W + self.b
+            g = -rate * softmax(scores)
+            g[item] += rate
+            self.W += np.outer(x, g)
+            return scores[item] - log_sum(scores)
+        nce = self.objective == "nce"
+        items = draws(self.noise, self.key, counter, item, nce)
+        scores = x @ self.W[:, items] + self.b[items] - (self.noise[2][items] if nce else 0)
+        p = 1 / (1 + np.exp(-scores))
+        for i, a in zip(items, -rate * p + rate * (np.arange(len(items)) == 0), strict=True):
+            self.W[:, i] += a * x
+        return np.log(p[0]) + np.log(1 - p[1:]).sum()
+
+    def dual(self, x, item, rate):
+        exact = self.objective == "dcme"
+        true = self.true() if exact else self.W
+        products = x @ (true @ self.alpha) if exact else x @ self.A
+        fresh = np.flatnonzero(self.refreshed == 0)
+        c = (
+            int(fresh[np.argmin(self.pending[fresh])])
+            if len(fresh)
+            else int(np.argmax(products + self.constant))
+        )
+        a, scores = self.alpha[:, c], x @ true + self.b
+        self.pending[c] += 1
+        if not exact:
+            self.W[:, item] += rate * x
+            self.S[:, c] += rate * x
+            self.weight[c] += rate
+            return scores[item] - products[c] - self.constant[c]
+        head = list(self.top[c])
+        tail = (products[c] - a[head] @ (scores - self.b)[head]) / self.share[c] + self.tail[c]
+        direct = head if item in head else [*head, item]
+        if item not in head:
+            tail += np.log(1 - min(a[item] / self.share[c], self.MOST))
+        total = log_sum(np.append(scores[direct], tail))
+        rest = np.delete(np.arange(len(a)), direct)
+        mass = rate * np.exp(tail - total)
+        back = mass / max(1 - a[direct].sum(), self.LEAST_SHARE)
+        gradient = -rate * np.exp(scores - total)
+        gradient[rest] = -back * a[rest]
+        gradient[item] += rate
+        self.W += np.outer(x, gradient + back * a)  # all of it, without what S_c will take
+        self.S[:, c] += back * x
+        self.squares[:, c] += back * x**2
+        self.weight[c] += back
+        return scores[item] - total
+
+    def refresh(self, curvature, least):
+        """Equations (12) to (16) for all clusters with pending rows."""
+        due = np.flatnonzero(self.weight > 0)
+        means = self.S[:, due] / self.weight[due]
+        spread = curvature * np.maximum(self.squares - self.S**2 / np.maximum(self.weight, 1e-30), 0)
+        rest = self.alpha.copy()
+        centre = self.true() @ self.alpha if self.objective == "dcme" else self.A
+        for c in range(rest.shape[1]):
+            rest[self.top[c], c] = 0
+        W = self.true()
+        if self.objective == "dcme":
+            W = (W + (spread * centre) @ rest.T) / (1 + spread @ rest.T)
+        self.W = W
+        for c, mean in zip(due, means.T, strict=True):
+            scores = mean @ W + self.b
+            a = self.alpha[:, c] = softmax(scores)
+            self.constant[c] = a @ (self.b - np.log(a))
+            self.top[c] = np.sort(np.argsort(-a)[: self.top.shape[1]])
+            others = np.delete(np.arange(len(a)), self.top[c])
+            self.share[c] = max(a[others].sum(), least)
+            self.tail[c] = log_sum(scores[others]) - a[others] @ (scores - self.b)[others] / self.share[c]
+            self.refreshed[c] += 1
+        self.A = W @ self.alpha
+        self.S[:] = self.squares[:] = 0
+        self.weight[:] = self.pending[:] = 0
