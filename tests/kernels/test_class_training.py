@@ -97,7 +97,6 @@ def test_equals_its_twin(seed, objective, top, k):
 
 def test_all_but_one_class_exact_is_maximum_likelihood(monkeypatch):
     """With a head of N - 1 classes nothing is left to approximate, whatever the clusters say."""
-    monkeypatch.setattr(class_clusters, "_CURVATURE", 0.0)
     monkeypatch.setattr(class_clusters, "_LEAST_TAIL", 1e-6)
     dual, full = Setting(3, "dcme", top=N - 1), Setting(3, "gd")
     for lo, hi in ((0, 10), (10, 25), (25, 40)):

@@ -275,11 +275,11 @@ class Classes:
         means = self.S[:, due] / self.weight[due]
         spread = curvature * np.maximum(self.squares - self.S**2 / np.maximum(self.weight, 1e-30), 0)
         rest = self.alpha.copy()
-        centre = self.true() @ self.alpha if self.objective == "dcme" else self.A
         for c in range(rest.shape[1]):
             rest[self.top[c], c] = 0
         W = self.true()
         if self.objective == "dcme":
+            centre = W @ rest / np.maximum(rest.sum(axis=0), 1e-12)
             W = (W + (spread * centre) @ rest.T) / (1 + spread @ rest.T)
         self.W = W
         for c, mean in zip(due, means.T, strict=True):

@@ -4,9 +4,10 @@ Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and th
 ``cython_ext/class_training.pyx``. The weights are many times as large as the documents that train them, so the clusters are
 refreshed all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
 
-Second order: the soft-max of a row x is about alpha_j (1 + (W_j - A_c).(x - m_c)), so that beside alpha_j S_c the term
-alpha_j C (W_j - A_c) is due, C the sum of rate x (x - m)^2 by feature, for classes without exact scores. Summed over the
-clusters it moves a weight w towards a mean a of the A_c, by f = sum of alpha_jc C_c, taken implicitly: w = (w + f a) / (1 + f).
+Second order: among the classes without exact scores the soft-max of a row x is about alpha_j (1 + (W_j - R_c).(x - m_c)), R_c
+their mean weights by alpha, so that beside alpha_j S_c the term alpha_j C (W_j - R_c) is due, C the sum of rate x (x - m)^2 by
+feature. Summed over the clusters it moves a weight w towards a mean a of the R_c, by f = sum of alpha_jc C_c, and is taken
+implicitly: w = (w + f a) / (1 + f).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _LEAST_TAIL = (
 )
 # Of the curvature only the diagonal is known, as if the features of a document were independent; they are not.
 _CURVATURE = 4.0
+_LEAST = np.float32(1e-12)
 _FIRST = 32  # rows a cluster before the first pass
 _GROWTH = 1.0  # a pass is due when the rows since the last are this share of all before
 
@@ -97,7 +99,8 @@ class ClassClusters:
             if not self.printed:
                 spread = self.squares[slice(*block), :k] - np.square(sums) * scales
                 spread = np.float32(_CURVATURE) * np.maximum(spread, 0)
-                rows[:, :n] += (spread * self.sums[slice(*block), :k]) @ rest
+                centre = rows[:, :n] @ np.ascontiguousarray(rest.T) / np.maximum(rest.sum(axis=1), _LEAST)
+                rows[:, :n] += (spread * centre) @ rest
                 rows[:, :n] /= 1 + spread @ rest
             return (sums[:, due] * scales[due]).T @ rows[:, :n]
 
