@@ -25,7 +25,7 @@ def setting(seed, objective, *, n=23, k=3, curvature=False, head=0, beta=0.5, sc
     bias = np.log(counts / counts.sum()).astype(np.float32) if seed % 2 else np.zeros(n, dtype=np.float32)
     clusters = noise = None
     if objective in ("dcme", "printed"):
-        clusters = DualClusters(bias, clusters=k, d=D, beta=beta, growth=1e9, drift=1e30, curvature=curvature,
+        clusters = DualClusters(bias, clusters=k, d=D, beta=beta, growth=0, drift=1e30, curvature=curvature,
                                 printed=objective == "printed", top=4, head=head)  # fmt: skip
         clusters.synchronize(outputs)
     elif objective != "gd":
@@ -34,7 +34,7 @@ def setting(seed, objective, *, n=23, k=3, curvature=False, head=0, beta=0.5, sc
         inputs, outputs, bias, objective=objective, window=3, clusters=clusters, noise=noise
     )
     vectors = twin.Vectors(outputs, bias, objective=objective, clusters=clusters, noise=noise, key=99)
-    lengths = draw.integers(1, 12, 12)
+    lengths = draw.integers(1, 12, 30)
     words = draw.integers(0, n, lengths.sum()).astype(np.int32)
     bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return trainer, vectors, inputs.astype(float), words, bounds

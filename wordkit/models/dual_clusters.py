@@ -22,6 +22,7 @@ CONSTANT, WEIGHT, PENDING, REFRESHED = range(4)  # rows of totals, as in softmax
 SUMS, PRODUCTS, SQUARES, MEANS, VARIANCES = range(5)  # planes of rows
 _LEAST_SHARE = 0.02  # as instances over items: the least between two refreshes of a cluster that drifts
 _LEAST_PENDING = 16  # instances before a refresh, however young a cluster is
+_LEAST_LIMIT = 128  # instances before a refresh of a grown cluster, however few items there are: a refresh costs about as much
 
 
 _REACH = 40.0  # how far the level of exponentials may be from the highest of them
@@ -105,10 +106,11 @@ class DualClusters:
 
     def set_limits(self) -> None:
         """When each cluster is due, from its age."""
-        least = min(_LEAST_PENDING, self.beta * self.n)
-        due = np.minimum(self.beta * self.n, self.growth * (self.seen + self.totals[PENDING]))
-        self.limits[0] = np.ceil(np.maximum(due, least))
-        self.limits[2] = np.ceil(max(least, _LEAST_SHARE * self.n))
+        due = np.minimum(
+            max(self.beta * self.n, _LEAST_LIMIT), self.growth * (self.seen + self.totals[PENDING])
+        )
+        self.limits[0] = np.ceil(np.maximum(due, _LEAST_PENDING))
+        self.limits[2] = np.ceil(max(_LEAST_PENDING, _LEAST_SHARE * self.n))
 
     def arrays(self, part: Part) -> tuple[Any, ...]:
         """What the training kernels take."""
@@ -274,7 +276,7 @@ class DualClusters:
         return {
             "clusters_alpha": self.alpha, "clusters_gram": self.gram, "clusters_rows": self.rows,
             "clusters_totals": self.totals, "clusters_seen": self.seen, "clusters_top": self.top_items,
-            "clusters_weights": self.limits[1],
+            "clusters_limits": self.limits,
         }  # fmt: skip
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
@@ -282,7 +284,7 @@ class DualClusters:
         shapes = {name: array.shape for name, array in self.state().items()}
         found = {name: array_of(arrays, name, now.dtype, shapes[name]) for name, now in self.state().items()}
         for name, array in found.items():
-            right = ~np.isnan(array) if name == "clusters_weights" else np.isfinite(array)
+            right = array >= 0 if name == "clusters_limits" else np.isfinite(array)
             require(bool(right.all()), f"{name} is not finite")
         for name in ("alpha", "totals", "seen"):
             low = found[f"clusters_{name}"][1:] if name == "totals" else found[f"clusters_{name}"]
@@ -292,5 +294,4 @@ class DualClusters:
         self.alpha, self.gram = found["clusters_alpha"].copy(), found["clusters_gram"].copy()
         self.rows, self.totals = found["clusters_rows"].copy(), found["clusters_totals"].copy()
         self.seen, self.top_items = found["clusters_seen"].copy(), top.copy()
-        self.limits[1] = found["clusters_weights"]
-        self.set_limits()
+        self.limits = found["clusters_limits"].copy()
