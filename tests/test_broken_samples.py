@@ -104,6 +104,7 @@ READERS = {
 }
 TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
+CLASSIFY = ("dcme", "-o", "out.model", "--epochs", "1", "--task", "classification")
 EVALUATE = ("evaluate", "classification", "small.model")
 VECTORS = BROKEN.parent / "vectors.txt"
 TARGET = BROKEN.parent / "regression.y.txt"
@@ -112,11 +113,11 @@ COMMANDS_OF = {
     "CoNLL": [("train-hmtm", "-o", "out.model", "--min-count", "1")],
     "vectors": [("info",), ("convert", "--to", "glove")],
     "binary vectors": [("info",), ("convert", "--to", "glove")],
-    "svmlight": [TRAIN_SVMLIGHT],
+    "svmlight": [TRAIN_SVMLIGHT, (*CLASSIFY, "--format", "svmlight")],
     "similarity": [("evaluate", "similarity", VECTORS)],
     "analogies": [("evaluate", "analogy", VECTORS)],
-    "labelled documents": [TRAIN, EVALUATE],
-    "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",)],
+    "labelled documents": [TRAIN, EVALUATE, (*CLASSIFY, "--min-count", "1")],
+    "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",), ("dcme", "-o", "out.vec")],
     "counts": [("info",), ("sparse-code", "-o", "out.vec")],
     "forest": [("sparse-code", BROKEN.parent / "corpus.txt", "-o", "out.vec", "--forest")],
 }

@@ -77,7 +77,11 @@ class RowClassifier(Estimator):
     def _take_classes(self, arrays: dict[str, np.ndarray]) -> None:
         """Labels and their counts from a state; ValueError for what cannot be."""
         self.classes_ = np.asarray(arrays["classes"])
-        known = self.classes_.ndim == 1 and np.array_equal(np.unique(self.classes_), self.classes_)
+        known = (
+            self.classes_.ndim == 1
+            and self.classes_.dtype.kind in "Uiufb"
+            and np.array_equal(np.unique(self.classes_), self.classes_)
+        )
         require(known and len(self.classes_) >= 2, "classes are not two or more sorted labels")
         self.class_counts_ = array_of(arrays, "class_counts", np.int64, (len(self.classes_),))
         require(bool((self.class_counts_ >= 0).all()), "counts are negative")

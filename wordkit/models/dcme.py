@@ -15,7 +15,7 @@ import numpy as np
 
 from wordkit import rng
 from wordkit._kernels import dual_clustering
-from wordkit.checks import require, value_of
+from wordkit.checks import array_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator
 from wordkit.models.dcme_parameters import (
@@ -314,6 +314,9 @@ class DualClusteringEmbedding(Estimator):
         model.vocabulary_ = Vocabulary.from_state(arrays)
         require(len(model.vocabulary_) >= 3, "the vocabulary is too small")
         model._start(np.zeros((len(model.vocabulary_) - 1, int(model.dim)), dtype=np.float32))
+        bias = array_of(arrays, "bias", np.float32, model.bias_.shape)
+        require(bool(np.isfinite(bias).all()), "bias is not finite")
+        model.bias_[:] = bias
         model.trainer_.restore(arrays)
         model.n_iter_, model.position_, model.offset_, model.passed_ = (
             value_of(values, name, int, 0) for name in ("epochs_done", "position", "offset", "passed")

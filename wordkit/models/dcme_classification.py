@@ -136,17 +136,11 @@ class ClassifierRun:
 
     def _header(self) -> dict[str, Any]:
         """What the model file says of the run; nothing in it depends on threads, paths or time."""
-        if self.options["resume"]:
-            return self.file.header
+        inputs = self.file.header["inputs"] if self.options["resume"] else self.data.inputs
         parameters = {key: value for key, value in self.model.get_params().items() if key != "threads"}
         _, features = self.file.features.state()
-        return {
-            "command": "dcme",
-            "signature": signature(
-                "dcme", {"task": "classification", **features, **parameters}, self.data.inputs
-            ),
-            "inputs": self.data.inputs,
-        }
+        all_parameters = {"task": "classification", **features, **parameters}
+        return {"command": "dcme", "signature": signature("dcme", all_parameters, inputs), "inputs": inputs}
 
     # --- results ---------------------------------------------------------------------------------------------------
 
