@@ -13,7 +13,7 @@ SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd 
 RESULTS ?= results
 export DATA
 
-.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso samples
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-tagging experiment-tmira experiment-nbest samples
 
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -65,12 +65,21 @@ experiment-hmtm: $(VENV)/.installed ## chains, trees and labelled trees on the t
 experiment-hmtm-approximation: $(VENV)/.installed ## Figures 2.2 and 2.3 of Grave's thesis, on the UD trees of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_hmtm_approximation --data "$(DATA)" --output $(RESULTS)/hmtm-approximation
 
-experiment-forest: $(VENV)/.installed $(PEERS_VENV)/.installed ## Table 1 of the sparse coding paper on the text of DATA=folder
+experiment-forest: $(VENV)/.installed $(PEERS_VENV)/.installed ## Tables 1, 2 and 4, Figures 2 to 4 of the sparse coding paper on the texts of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_forest --data "$(DATA)" --output $(RESULTS)/forest --peer-python $(PEERS_VENV)/bin/python
+
+experiment-nbest: $(VENV)/.installed ## from the treebanks of DATA=folder to reranked parses
+	$(BIN)/python -m tests.benchmarks.experiment_nbest --data "$(DATA)" --output $(RESULTS)/nbest
 
 # FULL=1: the sizes of the thesis, which take hours; a run that is called again goes on.
 experiment-trace-lasso: $(VENV)/.installed ## Figures 7.1 to 7.4 of Grave's thesis, small; FULL=1: as there
 	$(BIN)/python -m tests.benchmarks.experiment_trace_lasso --output $(RESULTS)/trace-lasso $(if $(FULL),--full)
+
+experiment-tagging: $(VENV)/.installed ## Tables 4.1 to 4.6 of Grave's thesis on the entities and supersenses of DATA=folder
+	$(BIN)/python -m tests.benchmarks.experiment_tagging --data "$(DATA)" --output $(RESULTS)/tagging
+
+experiment-tmira: $(VENV)/.installed ## Table 1, Figures 3 and 4 of the tensor-MIRA paper on the lists of DATA=folder
+	$(BIN)/python -m tests.benchmarks.experiment_tmira --data "$(DATA)" --output $(RESULTS)/tmira
 
 samples: $(VENV)/.installed ## make the files of data_samples anew
 	$(BIN)/python data_samples/generate.py

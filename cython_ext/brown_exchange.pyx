@@ -51,10 +51,12 @@ def sweep(
 ):
     """Moves each of the words first to last - 1 to its best class; returns how many have moved. A class is never left empty.
 
+    A word of class -1 is in none: bigrams with it count for nothing but the sums of the word beside it, until it is put somewhere.
+
     Args:
         after_starts (V + 1), after, after_counts: the words that follow each word, and how often; before_...: those it follows.
         left, right: (V) how often a word is the first, and the second, of a bigram.
-        classes: (V) class of each word; sizes: (C) words of each class. Both are kept up to date, and so are
+        classes: (V) class of each word or -1; sizes: (C) words of each class. Both are kept up to date, and so are
         counts: (2, C, C) bigrams of classes and their transpose, sums: (2, C) their row and column sums.
         gain: (C) and lists: (2, C) scratch, the latter zeros. xlogx: f of 0, 1, 2, ...
 
@@ -83,7 +85,7 @@ def sweep(
     with nogil:
         for w in range(V):
             good = good and 0 <= after_starts[w] <= after_starts[w + 1] <= after.shape[0]
-            good = good and 0 <= before_starts[w] <= before_starts[w + 1] <= before.shape[0] and 0 <= classes[w] < C
+            good = good and 0 <= before_starts[w] <= before_starts[w + 1] <= before.shape[0] and -1 <= classes[w] < C
             good = good and left[w] >= 0 and right[w] >= 0
         for i in range(after.shape[0]):
             good = good and 0 <= after[i] < V and after_counts[i] >= 0
@@ -96,20 +98,22 @@ def sweep(
     with nogil:
         for w in range(first, last):
             old = classes[w]
-            if sizes[old] == 1:
+            if old >= 0 and sizes[old] == 1:
                 continue
             own = 0
             for i in range(after_starts[w], after_starts[w + 1]):
                 if after[i] == w:
                     own += after_counts[i]
-                else:
+                elif classes[after[i]] >= 0:
                     s[classes[after[i]]] += after_counts[i]
             for i in range(before_starts[w], before_starts[w + 1]):
-                if before[i] != w:
+                if before[i] != w and classes[before[i]] >= 0:
                     p[classes[before[i]]] += before_counts[i]
-            change(n, nt, C, old, s, p, own, -1)
-            sums[0, old] -= left[w]
-            sums[1, old] -= right[w]
+            if old >= 0:
+                change(n, nt, C, old, s, p, own, -1)
+                sums[0, old] -= left[w]
+                sums[1, old] -= right[w]
+                sizes[old] -= 1
             for b in range(C):
                 gain[b] = -g(&table, sums[0, b], left[w]) - g(&table, sums[1, b], right[w])
             for d in range(C):
@@ -120,8 +124,8 @@ def sweep(
                 x = s[d] + p[d] + own
                 if x:
                     gain[d] += g(&table, n[d * C + d], x) + f(&table, x) - f(&table, s[d]) - f(&table, p[d]) - f(&table, own)
-            best = old
-            most = gain[old]
+            best = max(old, 0)
+            most = gain[best]
             for b in range(C):
                 value = gain[b]
                 if value > most:
@@ -130,13 +134,10 @@ def sweep(
             change(n, nt, C, best, s, p, own, 1)
             sums[0, best] += left[w]
             sums[1, best] += right[w]
-            if best != old:
-                classes[w] = <int32_t>best
-                sizes[old] -= 1
-                sizes[best] += 1
-                moved += 1
-            for i in range(after_starts[w], after_starts[w + 1]):
-                s[classes[after[i]]] = 0
-            for i in range(before_starts[w], before_starts[w + 1]):
-                p[classes[before[i]]] = 0
+            moved += best != old
+            classes[w] = <int32_t>best
+            sizes[best] += 1
+            for d in range(C):
+                s[d] = 0
+                p[d] = 0
     return moved

@@ -50,6 +50,16 @@ FILES: dict[str, tuple[bytes | str, str, str]] = {
                 "word 2 of 2 (`b`): 4 of 8 bytes"),
     "latin1.vec": (b"2 2\n\xd0 0.1 0.2\nok 0.3 0.4\n", "vectors",
         "line 2: row 1 of 2: byte 0xd0 is not UTF-8 (offset 4), expected a word in UTF-8"),
+    "columns.parses": ("1\t-3.5\t(S1 (NP (NN a)))\n1\t(S1 (NP (NN a)))\n", "parses",
+        "line 2: 2 columns, expected qid<TAB>score<TAB>tree"),
+    "score.parses": ("1\tgood\t(S1 (NP (NN a)))\n", "parses",
+        "line 1: score `good` is not a number, expected qid<TAB>score<TAB>tree"),
+    "bracket.parses": ("1\t-3.5\t(S1 (NP (NN a)))\n1\t-4\t(S1 (NP (NN a))\n", "parses",
+        "line 2: 1 bracket not closed, expected a bracketed tree"),
+    "words.parses": ("1\t-3.5\t(S1 (NP (NN a)))\n1\t-4\t(S1 (NP (NN a) (NN b)))\n", "parses",
+        "line 2: a tree of 2 words; the first of its qid has 1, expected a bracketed tree"),
+    "qid_returns.parses": ("1\t-3.5\t(S1 (NP (NN a)))\n2\t-4\t(S1 (NP (NN a)))\n1\t-5\t(S1 (NP (NN a)))\n", "parses",
+        "line 3: qid 1 again, expected its lines one after the other"),
     "cycle.conllu": (_GOOD_TREE + _tree(2, 3, 1), "CoNLL",
         "line 4: the heads from word 1 on go round in a circle, expected a tree"),
     "own_head.conllu": (_GOOD_TREE + _tree(0, 2), "CoNLL", "line 5: word 2 is its own head, expected a tree"),
@@ -83,12 +93,14 @@ FILES: dict[str, tuple[bytes | str, str, str]] = {
         "line 2: field `-2:1`, expected index:value with an index of digits"),
     "huge_index.svmlight": ("1 1:1\n-1 99999999999:1\n", "svmlight",
         "line 2: index 99999999999 is too large, expected at most 2147483647"),
-    "zero_index.nbest": ("0.5 qid:1 1:1\n0.4 qid:1 0:1\n", "n-best", "line 2: index 0, indices start from 1"),
-    "no_qid.nbest": ("0.5 qid:1 1:1\n0.4 2:1\n", "n-best", "line 2: no qid"),
+    "zero_index.nbest": ("0.5 qid:1 1:1\n0.4 qid:1 0:1\n", "n-best",
+        "line 2: index 0, expected indices from 1, as in the training data"),
+    "no_qid.nbest": ("0.5 qid:1 1:1\n0.4 2:1\n", "n-best",
+        "line 2: no qid, expected a qid in every record, as in those before"),
     "qid_returns.nbest": ("0.5 qid:1 1:1\n0.4 qid:2 1:2\n0.3 qid:1 2:1\n", "n-best",
-                          "line 3: qid 1 again; its lines must be consecutive"),
+                          "line 3: qid 1 again, expected its lines one after the other"),
     "score.nbest": ("0.5 qid:1 1:1\nbest qid:1 2:1\n", "n-best", "line 2: score `best` is not a number"),
-    "short.nbest": ("0.5 qid:1 1:1\n0.4 qid:1 2:1\n", "n-best", "good; goes with short.nbest.counts"),
+    "short.nbest": ("0.5 qid:1 1:1\n0.4 qid:1 2:1\n", "n-best", "good: goes with short.nbest.counts"),
     "short.nbest.counts": ("1 3 5 5\n", "n-best counts", "1 line of counts for 2 candidates"),
     "width.nbest.counts": ("1 3 5 5\n1 3 5\n", "n-best counts", "line 2: 3 columns, 4 expected"),
     "matched.nbest.counts": ("1 3 5 5\n1 6 5 5\n", "n-best counts", "line 2: 6 matched of 5"),
@@ -100,6 +112,18 @@ FILES: dict[str, tuple[bytes | str, str, str]] = {
         "line 3: 3 words, expected 4: a is to b as c is to d"),
     "section.analogies.txt": ("cat cats dog dogs\n", "analogies",
         "line 1: a question before the first section, expected a line `: NAME` (names of syntactic sections begin with gram)"),
+    "columns.entities.conll": ("the DT O\ncat NN\n", "entities", "line 2: 2 columns, expected 3, as in the lines before"),
+    "tag.entities.conll": ("the O\n\nrome LOC\n", "entities", "line 3: tag `LOC`, expected O, B-TYPE or I-TYPE"),
+    "columns.conllulex": (_tree(0), "supersenses", "line 1: 10 columns, expected 19"),
+    "columns.categories.txt": ("word\tkind\ncat\tanimal\npen\n", "categories", "line 3: 1 column, expected 2 as before"),
+    "columns.relations.txt": ("cat-n\tmammal\tcoord\tdog-n\ncat-n\tmammal\tcoord\n", "relations",
+        "line 2: 3 columns, expected 4: concept, class, relation, relatum"),
+    "score.phrases.txt": ("adjectivenouns\told\tman\tyoung\tboy\t4\nadjectivenouns\told\tman\tred\tcar\tlow\n", "phrases",
+        "line 2: `low` is not a number"),
+    "class.phrases.txt": ("old\tman\tacceptable\nold\tsquare\tfine\n", "phrases",
+        "line 2: class `fine`, expected acceptable or deviant"),
+    "gap.completion.csv": ("id,question,a),b),answer\n1,the cat _____ .,sleeps,rains,a\n2,no gap,is,was,a\n", "completion",
+        "line 3: a sentence without a gap, expected one gap, `_____`"),
     "cut.counts.npz": (_cut_counts(), "counts",
         "is not a counts file, or is damaged, expected the -o of wordkit cooccur"),
     "forest_order.txt": ("-1\n2\n0\n", "forest", "line 2: parent 2 of node 1, expected -1 to 0 (0 is line 1)"),
@@ -113,8 +137,8 @@ def readme() -> str:
 
 One fault a file, made by `../generate.py`. Read as the second column says, a reader stops with the error
 of the third, one line that begins with the file's name. `warning`: the file is read, the fault counted, and
-an error only with `--strict`. `note`: the file is read, and a message counts what is odd. What n-best
-files must give is the wish for readers that are not there yet.
+an error only with `--strict`. `note`: the file is read, and a message counts what is odd. `good`: only
+another file, which goes with it, is at fault.
 
 | file | read as | expected |
 |---|---|---|

@@ -46,15 +46,39 @@ wordkit -q vocab "$samples/corpus.txt" --max-vocab 3
 say "sparse-code: word vectors with exact zeros, organized by trees"
 wordkit -q sparse-code corpus.counts.npz -o codes.vec --dim 26 --epochs 2 --lam 1
 
+say "plot words: vectors on a plane (needs matplotlib and scikit-learn, the extras plot and eval)"
+if python -c 'import matplotlib, sklearn' 2>/dev/null; then
+  printf 'who\nwhere\nwhen\ndog\ncat\ngood\nbad\n' | wordkit -q plot words "$samples/vectors.txt" -o words.png
+else
+  echo "they are not installed here"
+fi
+
+say "nbest: the best parses of each sentence, by parsers that have not seen it, with features for rerankers"
+wordkit -q nbest "$samples/trees.conllu" -o lists.gz --n 10 --folds 3 --epochs 2 --hash-bits 18 --model-out parser
+head -n 9 "$samples/trees.conllu" | wordkit -q nbest - --model parser --n 1 --trees-out -
+
 say "evaluate similarity: word vectors beside people's scores"
 wordkit -q evaluate similarity trees.vec "$samples/similarity.txt" --similarity hellinger
 
 say "evaluate analogy: dog is to dogs as cat is to what?"
 wordkit -q evaluate analogy "$samples/vectors.txt" "$samples/analogies.txt"
 
+say "evaluate categorization, bless, composition, completion: clusters, relations, phrases, gaps"
+wordkit -q evaluate categorization "$samples/vectors.txt" "$samples/categories.txt" --summary
+wordkit -q evaluate bless "$samples/vectors.txt" "$samples/relations.txt"
+wordkit -q evaluate composition trees.vec "$samples/phrases.txt" --transition trees.model --similarity hellinger
+wordkit -q evaluate completion "$samples/vectors.txt" "$samples/completion.csv" --intervals --against trees.vec
+
+say "evaluate ner: entities that the training part holds, wherever they come again (the CRF needs the extra eval)"
+wordkit -q evaluate ner "$samples/entities.train.conll" "$samples/entities.test.conll" --method baseline
+
 say "trace-lasso: variables of a correlated design, with a certified gap"
 wordkit -q trace-lasso "$samples/regression.csv" "$samples/regression.y.txt" -o coefficients.tsv --lam 0.05
 awk -F'\t' '$3 == 1' coefficients.tsv | cut -f1,2 | paste -sd' '
+
+say "tmira, rerank: parses reranked by weights in a small tensor"
+wordkit -q tmira "$samples/nbest.txt" -o small.model --counts "$samples/nbest.counts" --rival cost
+wordkit -q rerank small.model "$samples/nbest.txt" | head -n 3
 
 say "de-noising (Denis and Ralaivola 2017, Figure 1): accuracy of PA and RPA on noisy vectors"
 python -m wordkit.evaluation.denoising

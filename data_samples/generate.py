@@ -15,14 +15,18 @@ from random import Random
 
 import lexicon
 import numpy as np
+import word_sets
 from broken import FILES, readme
 from grammar import Grammar, Token
+from parses import parses
+from tagging import conllulex, entity_columns
 from treebank import conllu
 
 SEED = 20240607
 CLASSES = {"entity": 22, "person": 22, "description": 22, "place": 17, "number": 14, "abbreviation": 3}
 N_QUESTIONS, N_QUESTIONS_TEST = 3000, 500
 N_REVIEWS, N_REVIEWS_TEST = 1000, 200
+N_TAGGED, N_TAGGED_TEST = 500, 200
 LABEL_NOISE = 0.04
 N_VECTORS, DIM, WINDOW = 600, 20, 4
 Document = tuple[str, list[list[Token]]]
@@ -266,6 +270,24 @@ def contents() -> dict[str, str | bytes]:
         reviews(grammar, rng, N_REVIEWS_TEST)
     )  # drawn last: the other files stay as they were
     files["questions.svmlight"] = svmlight(sets["questions.train.txt"][:400])
+    about_names = [
+        sentence for _, parts in questions(grammar, rng, N_TAGGED + N_TAGGED_TEST) for sentence in parts
+    ]
+    names = grammar.name_categories()
+    files["entities.train.conll"] = entity_columns(about_names[:N_TAGGED], names, 100)
+    files["entities.test.conll"] = entity_columns(about_names[N_TAGGED:], names, 100)
+    lexical = sentences[1000:1200] + of_reviews[500:600]
+    files["supersenses.conllulex"] = conllulex(
+        [(f"sense-{i}", sentence) for i, sentence in enumerate(lexical)],
+        {"NOUN": grammar.categories(), "VERB": grammar.verb_categories()},
+    )
+    files["parses.txt"], files["parses.gold.txt"] = parses(Random(SEED + 1))
+    known, own = set(words), Random(SEED + 2)
+    files["categories.txt"] = word_sets.categories(known)
+    files["relations.txt"] = word_sets.relations(own, known)
+    files["phrases.txt"] = word_sets.phrases(own, known)
+    files["pairs.txt"] = word_sets.acceptability(own, known)
+    files["completion.csv"] = word_sets.completion(own, grammar.categories(), corpus, known)
     files |= {f"broken/{name}": content for name, (content, _, _) in FILES.items()}
     files["broken/README.md"] = readme()
     return files

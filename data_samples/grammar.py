@@ -281,9 +281,20 @@ class Grammar:
 
     def categories(self) -> dict[str, str]:
         """Noun to its category, the first one that lists it; names left out."""
+        return self._first_category("NOUN")
+
+    def verb_categories(self) -> dict[str, str]:
+        """The same of verbs."""
+        return self._first_category("VERB")
+
+    def name_categories(self) -> dict[str, str]:
+        """The same of names."""
+        return self._first_category("PROPN")
+
+    def _first_category(self, tag: str) -> dict[str, str]:
         found: dict[str, str] = {}
-        for name, (tag, words) in self._lexicon.items():
-            if tag == "NOUN" and name != "coined":
+        for name, (own, words) in self._lexicon.items():
+            if own == tag and name != "coined":
                 for word in words:
                     found.setdefault(word, name)
         return found

@@ -33,7 +33,8 @@ SPECIAL = {
 }
 
 
-def _lines(tokens: list[Token]) -> list[str]:
+def rows(tokens: list[Token]) -> list[str]:
+    """The lines of a sentence."""
     lines = []
     for i, token in enumerate(tokens, 1):
         following = tokens[i].form if i < len(tokens) else ""
@@ -52,10 +53,10 @@ def conllu(sentences: list[tuple[str, list[Token]]]) -> str:
     blocks = []
     for name, tokens in sentences:
         text = " ".join(token.form for token in tokens).replace(" n't", "n't")
-        blocks.append(f"# sent_id = {name}\n# text = {text}\n" + "\n".join(_lines(tokens)) + "\n")
-    for name, rows in SPECIAL.items():
-        forms = [row.split("\t")[1] for row in rows.splitlines() if row.split("\t")[0].isdigit()]
-        blocks.insert(100, f"# sent_id = {name}\n# text = {' '.join(forms)}\n{rows}")
+        blocks.append(f"# sent_id = {name}\n# text = {text}\n" + "\n".join(rows(tokens)) + "\n")
+    for name, written in SPECIAL.items():
+        forms = [row.split("\t")[1] for row in written.splitlines() if row.split("\t")[0].isdigit()]
+        blocks.insert(100, f"# sent_id = {name}\n# text = {' '.join(forms)}\n{written}")
     return (
         "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC\n" + "\n".join(blocks) + "\n"
     )

@@ -11,15 +11,24 @@ import pytest
 from wordkit.cli import COMMANDS
 from wordkit.cli.evaluate import EVALUATIONS
 from wordkit.errors import DataError
+from wordkit.formats.brackets import iter_candidates
+from wordkit.formats.completion_questions import read_completion_questions
 from wordkit.formats.conll import read_conll
 from wordkit.formats.counts import read_counts
 from wordkit.formats.forest import read_forest
 from wordkit.formats.labelled import LabelledReader
+from wordkit.formats.nbest import read_counts as read_nbest_counts
+from wordkit.formats.nbest import read_lists
 from wordkit.formats.number_table import read_number_table
 from wordkit.formats.opening import Input
+from wordkit.formats.phrases import read_phrases
 from wordkit.formats.questions import read_questions
+from wordkit.formats.relations import read_relations
+from wordkit.formats.supersenses import read_supersenses
 from wordkit.formats.svmlight import read_svmlight
+from wordkit.formats.tagged import read_tagged
 from wordkit.formats.vectors import read_vectors
+from wordkit.formats.word_classes import read_word_classes
 from wordkit.formats.word_pairs import read_word_pairs
 from wordkit.tally import Tally
 
@@ -27,7 +36,7 @@ BROKEN = Path(__file__).parent.parent / "data_samples" / "broken"
 
 
 class Sample(NamedTuple):
-    """A row of the table; ``manner`` is ``error``, ``warning`` or ``note``."""
+    """A row of the table; ``manner`` is ``error``, ``warning``, ``note`` or ``good``."""
 
     path: Path
     kind: str
@@ -42,7 +51,7 @@ class Sample(NamedTuple):
 
 def _samples() -> list[Sample]:
     rows = re.findall(
-        r"^\| `(\S+)` \| ([^|]+) \| (?:(warning|note): )?(?:line (\d+): )?(.+) \|$",
+        r"^\| `(\S+)` \| ([^|]+) \| (?:(warning|note|good): )?(?:line (\d+): )?(.+) \|$",
         (BROKEN / "README.md").read_text(),
         re.M,
     )
@@ -77,6 +86,30 @@ def _analogies(path: Path, tally: Tally) -> None:
     read_questions(path, tally)
 
 
+def _entities(path: Path, tally: Tally) -> None:
+    read_tagged(path, tally=tally)
+
+
+def _supersenses(path: Path, tally: Tally) -> None:
+    read_supersenses(path, tally=tally)
+
+
+def _categories(path: Path, tally: Tally) -> None:
+    read_word_classes(path, tally)
+
+
+def _relations(path: Path, tally: Tally) -> None:
+    read_relations(path, tally)
+
+
+def _phrases(path: Path, tally: Tally) -> None:
+    read_phrases(path, tally)
+
+
+def _completion(path: Path, tally: Tally) -> None:
+    read_completion_questions(path, tally)
+
+
 def _counts(path: Path, tally: Tally) -> None:
     read_counts(path)
 
@@ -85,8 +118,20 @@ def _forest(path: Path, tally: Tally) -> None:
     read_forest(path)
 
 
+def _parses(path: Path, tally: Tally) -> None:
+    list(iter_candidates(path, tally))
+
+
 def _csv(path: Path, tally: Tally) -> None:
     read_number_table(path, tally)
+
+
+def _nbest(path: Path, tally: Tally) -> None:
+    read_lists(path, tally=tally)
+
+
+def _nbest_counts(path: Path, tally: Tally) -> None:
+    read_nbest_counts(path, read_lists(BROKEN / "short.nbest").candidate_qids())
 
 
 READERS = {
@@ -97,35 +142,54 @@ READERS = {
     "svmlight": _svmlight,
     "similarity": _similarity,
     "analogies": _analogies,
+    "categories": _categories,
+    "relations": _relations,
+    "phrases": _phrases,
+    "completion": _completion,
+    "entities": _entities,
+    "supersenses": _supersenses,
     "labelled documents": _labelled,
     "text": _labelled,
     "counts": _counts,
     "forest": _forest,
+    "n-best": _nbest,
+    "n-best counts": _nbest_counts,
+    "parses": _parses,
 }
 TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
 CLASSIFY = ("dcme", "-o", "out.model", "--epochs", "1", "--task", "classification")
 EVALUATE = ("evaluate", "classification", "small.model")
 VECTORS = BROKEN.parent / "vectors.txt"
+ENTITIES = BROKEN.parent / "entities.train.conll"
 TARGET = BROKEN.parent / "regression.y.txt"
 COMMANDS_OF = {
     "csv": [("trace-lasso", "-o", "out.tsv")],
-    "CoNLL": [("train-hmtm", "-o", "out.model", "--min-count", "1")],
+    "CoNLL": [
+        ("train-hmtm", "-o", "out.model", "--min-count", "1"),
+        ("nbest", "-o", "out.lists", "--min-count", "1"),
+    ],
+    "parses": [("nbest", "-o", "out.lists", "--trees")],
     "vectors": [("info",), ("convert", "--to", "glove")],
     "binary vectors": [("info",), ("convert", "--to", "glove")],
     "svmlight": [TRAIN_SVMLIGHT, (*CLASSIFY, "--format", "svmlight")],
     "similarity": [("evaluate", "similarity", VECTORS)],
     "analogies": [("evaluate", "analogy", VECTORS)],
+    "categories": [("evaluate", "categorization", VECTORS)],
+    "relations": [("evaluate", "bless", VECTORS)],
+    "phrases": [("evaluate", "composition", VECTORS)],
+    "completion": [("evaluate", "completion", VECTORS)],
+    "entities": [("evaluate", "ner", "--method", "baseline", ENTITIES)],
+    "supersenses": [("evaluate", "supersense")],
     "labelled documents": [TRAIN, EVALUATE, (*CLASSIFY, "--min-count", "1")],
     "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",), ("dcme", "-o", "out.vec")],
     "counts": [("info",), ("sparse-code", "-o", "out.vec")],
+    "n-best": [("tmira", "-o", "out.model")],
+    "n-best counts": [("-q", "tmira", BROKEN / "short.nbest", "-o", "out.model", "--counts")],
     "forest": [("sparse-code", BROKEN.parent / "corpus.txt", "-o", "out.vec", "--forest")],
 }
 # Kinds that nothing reads yet, and the command that will.
-NOT_YET = {
-    "n-best": "tmira",
-    "n-best counts": "rerank",
-}
+NOT_YET: dict[str, str] = {}
 # What a command lets pass: info describes a file whose words are no UTF-8, and one label is enough to be scored.
 FINE = {("latin1.vec", "info"), ("one_class.txt", "evaluate")}
 SAMPLES = _samples()
@@ -185,6 +249,11 @@ def test_warnings_are_counted_and_errors_when_strict(inside, sample, read):
     assert run.stderr.decode().splitlines()[0] == f"wordkit: warning: {sample.message()} ({kind})"
     run = inside("convert", sample.path, "strict.vec", "--strict")
     assert (run.returncode, run.stderr.decode()) == (1, f"wordkit: error: {sample.message()}\n")
+
+
+@pytest.mark.parametrize(("sample", "read"), _of("good", READERS))
+def test_good_files_are_read(sample, read):
+    read(sample.path, Tally(strict=True))
 
 
 @pytest.mark.parametrize(("sample", "read"), _of("note", READERS))

@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 SAMPLES = Path(__file__).parent.parent / "data_samples"
-PROGRAMS = {"generate.py", "grammar.py", "lexicon.py", "treebank.py", "broken.py", "demo.sh"}
+PROGRAMS = {
+    "generate.py", "grammar.py", "lexicon.py", "tagging.py", "treebank.py", "parses.py", "broken.py",
+    "word_sets.py", "demo.sh",
+}  # fmt: skip
 
 
 def files(folder):

@@ -35,6 +35,18 @@ class DataError(WordkitError):
         super().__init__(f"{place}: {found}" + (f", expected {expected}" if expected else ""))
 
 
+class MissingLibrary(WordkitError):
+    """A library that only some of wordkit needs is not installed.
+
+    Args:
+        what: the command or option that needs it, with its verb. library: its name in the package index.
+        extra: the extra of wordkit that brings it.
+    """
+
+    def __init__(self, what: str, library: str, extra: str) -> None:
+        super().__init__(f"{what} {library}: pip install {library} (or wordkit with its extra {extra})")
+
+
 class Interrupted(WordkitError):
     """A fit that stopped at a consistent point because it was asked to; its model can be saved and resumed."""
 

@@ -20,7 +20,7 @@ class Monitor:
     stopping = False
 
     def begin(self, total: int, unit: str) -> None:
-        """A phase of ``total`` units of work begins."""
+        """A phase of ``total`` units of work begins; 0: nobody knows how many."""
 
     def advance(self, done: int) -> None:
         """``done`` more units are done."""

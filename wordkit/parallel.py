@@ -7,10 +7,14 @@ so that one thread and many give the same bits.
 from __future__ import annotations
 
 import collections
+import contextlib
+import ctypes
 import functools
+import itertools
 import math
 import os
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
@@ -39,6 +43,61 @@ def memory() -> float:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on every system
         return math.inf
+
+
+@functools.cache
+def _openblas() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
+    """What tells and sets the threads of each OpenBLAS that NumPy and SciPy have loaded; none where they use another BLAS.
+
+    The libraries are found through the extension modules that are linked with them.
+    """
+    import numpy.linalg._umath_linalg
+    import scipy.linalg._fblas
+
+    found = []
+    for module in (numpy.linalg._umath_linalg, scipy.linalg._fblas):
+        try:
+            library = ctypes.CDLL(module.__file__)
+        except (OSError, TypeError):  # linked into the interpreter
+            continue
+        for prefix, suffix in itertools.product(("scipy_openblas", "openblas"), ("64_", "_64", "", "_")):
+            tell = getattr(library, f"{prefix}_get_num_threads{suffix}", None)
+            put = getattr(library, f"{prefix}_set_num_threads{suffix}", None)
+            if tell is not None and put is not None:
+                tell.argtypes, tell.restype, put.argtypes, put.restype = (
+                    [],
+                    ctypes.c_int,
+                    [ctypes.c_int],
+                    None,
+                )
+                found.append((tell, put))
+                break
+    return found
+
+
+_blas_lock = threading.Lock()
+_blas_users: list[list[int]] = []  # of each block that is running: the threads there were before the first
+
+
+@contextlib.contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """While the block runs, OpenBLAS works on one thread, in the whole process; blocks may lie in each other, and in threads.
+
+    BLAS on several threads rounds otherwise than on one, and its threads and wordkit's workers wait for each other.
+    """
+    with _blas_lock:
+        before = _blas_users[0] if _blas_users else [tell() for tell, _ in _openblas()]
+        _blas_users.append(before)
+        for _, put in _openblas():
+            put(1)
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_users.pop()
+            if not _blas_users:
+                for (_, put), threads in zip(_openblas(), before, strict=True):
+                    put(threads)
 
 
 class Workers:
@@ -94,8 +153,9 @@ def _call(job: Callable[[], None]) -> None:
     job()
 
 
+@one_blas_thread()
 def map_blocks(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
-    """:meth:`Workers.map` on up to ``threads`` threads of its own."""
+    """:meth:`Workers.map` on up to ``threads`` threads of its own, each with a BLAS on one thread."""
     items = list(items)
     workers = Workers(min(threads, len(items)))
     try:

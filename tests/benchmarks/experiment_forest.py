@@ -1,155 +1,210 @@
-"""Hierarchical sparse coding on a real text: PCA, l1, forests, non-negative codes (Yogatama et al. 2015, Table 1).
+"""Hierarchical sparse coding on a real text: Tables 1, 2 and 4, Figures 2 to 4 of Yogatama et al. 2015, and why they differ.
 
-    experiment_forest.py --data FOLDER --output results/forest --dims 52 130
+    experiment_forest.py --data FOLDER --output results/forest [--parts table1 large why sgd time figures]
 
-FOLDER/text/mixed.txt.gz (or --text) is counted once in a window of 5, lower-cased; then each row is what these commands do:
+The texts mixed and brown of FOLDER/text (5.2 million tokens) are counted once in a window of 5, lower-cased, words under 10
+occurrences as one; then each row is what these commands do:
 
-    wordkit cooccur TEXT -o counts.npz --lowercase
+    wordkit cooccur TEXT... -o counts.npz --lowercase
     wordkit sparse-code counts.npz -o vectors --dim M --algorithm ... --regularizer ...
     wordkit evaluate similarity vectors MEN SIMLEX WS353
     wordkit evaluate analogy vectors QUESTIONS
     wordkit evaluate sentences vectors TRAIN DEV TEST
 
-Prints and writes as TSV: Spearman's correlation with three sets of word pairs, accuracy on analogies and on sentence polarity,
-share of the codes that are not zero, error on held-out words, processor seconds. Rows that are written already are not made
-again. With --peer-python, gensim's CBOW and skip-gram on the same text stand beside them, where it is installed.
+Rows go to rows.tsv: Spearman's correlation with three sets of word pairs, accuracy on analogies and on sentence polarity, share
+of the codes that are not zero, error on held-out words (sgd: cells), processor seconds of the vectors. Rows that are there are
+not made again. The tables are printed and written to tables.md. With --peer-python, gensim's CBOW and skip-gram on the same text
+stand beside them, where it is installed.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-import os
-import subprocess
-import sys
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-SETS = ("EN-MEN-TR-3k.txt", "EN-SIMLEX-999.txt", "EN-WS-353-ALL.txt")
-COLUMNS = (
-    "method", "dim", "men", "simlex", "ws353", "analogy_semantic", "analogy_syntactic", "sentences", "density", "heldout_error",
-    "seconds",
-)  # fmt: skip
-METHODS = {
-    "pca^1": ("--algorithm", "svd", "--power", "1"),
-    "pca^1/2": ("--algorithm", "svd", "--power", "0.5"),
-    "pca^0": ("--algorithm", "svd", "--power", "0"),
-    "l1": ("--regularizer", "l1"),
-    "forest": (),
-    "forest, lam 1": ("--lam", "1"),
-    "forest, ppmi": ("--weighting", "ppmi"),
-    "non-negative l1, ppmi": ("--regularizer", "l1", "--nonnegative", "--weighting", "ppmi"),
-    "binary forest": ("--tree-shape", "2x2"),
-    "forest, sgd": ("--algorithm", "sgd", "--threads", "1"),
+import numpy as np
+
+from tests.benchmarks.experiment_forest_figures import figures
+from tests.benchmarks.forest_rows import Rows
+from wordkit.formats.counts import read_counts
+from wordkit.formats.forest import write_forest
+from wordkit.formats.vectors import read_vectors
+from wordkit.models import pmi
+from wordkit.models.forest_sgd import ForestSgd
+from wordkit.models.forests import forest_of_shape
+
+PARTS = ("table1", "large", "why", "sgd", "time", "figures")
+TREE = 13  # nodes
+# Columns of Table 1 in its order: options of sparse-code, or whether gensim's is skip-gram. NNSE has positive PMI, as its paper.
+METHODS: dict[str, tuple[str, ...] | bool] = {
+    "PCA^1": ("--algorithm", "svd", "--power", "1"),
+    "PCA^1/2": ("--algorithm", "svd", "--power", "0.5"),
+    "PCA^0": ("--algorithm", "svd", "--power", "0"),
+    "CBOW": False,
+    "SG": True,
+    "NNSE": ("--regularizer", "l1", "--nonnegative", "--weighting", "ppmi"),
+    "SC": ("--regularizer", "l1"),
+    "FOREST": (),
+    "binary": ("--forest", "BINARY"),
 }
-_GENSIM = """
-import sys
-from gensim.models import Word2Vec
-from gensim.models.word2vec import LineSentence
-model = Word2Vec(LineSentence(sys.argv[1]), vector_size=int(sys.argv[2]), sg=int(sys.argv[3]), window=5, min_count=10, epochs=5,
-                 negative=10, workers=1, seed=1)
-model.wv.save_word2vec_format(sys.argv[4])
-"""
+# At the least M. Another lambda is another scale of PMI: s x with s a has the penalty of lambda / s.
+WHY: dict[str, tuple[str, ...] | tuple[str, float]] = {
+    "FOREST, axes^1/2": ("FOREST", 0.5),
+    "FOREST, axes^0": ("FOREST", 0.0),
+    "SC, axes^0": ("SC", 0.0),
+    "FOREST, seed 2": ("--seed", "2"),
+    "SC, seed 2": ("--regularizer", "l1", "--seed", "2"),
+    "no penalty": ("--regularizer", "none"),
+    "FOREST, lam 0.3": ("--lam", "0.3"),
+    "FOREST, lam 1": ("--lam", "1"),
+    "SC, lam 1": ("--regularizer", "l1", "--lam", "1"),
+    "FOREST, positive PMI": ("--weighting", "ppmi"),
+    "FOREST, sgd, non-zeros only": ("--algorithm", "sgd", "--zeros", "0"),
+    "FOREST, sgd": ("--algorithm", "sgd"),
+}
+TASKS = (
+    ("MEN", "men"), ("SimLex", "simlex"), ("WordSim", "ws353"), ("syntactic", "syntactic"), ("semantic", "semantic"),
+    ("sentences", "sentences"), ("not zero", "density"), ("seconds", "seconds"),
+)  # fmt: skip
 
 
-def wordkit(*arguments: str | Path) -> dict[str, Any]:
-    """A command with ``--json``; what it prints."""
-    command = [sys.executable, "-m", "wordkit", "-q", *map(str, arguments), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
-    return json.loads(done.stdout)
+def binary_forest(path: Path, dim: int) -> None:
+    """Write a forest of binary trees with as many nodes as the others have: 1 + 2 + 4 + 6."""
+    tree = np.array([-1, *((node - 1) // 2 for node in range(1, TREE))])
+    write_forest(path, np.concatenate([np.where(tree < 0, -1, tree + at) for at in range(0, dim, TREE)]))
 
 
-def scores(vectors: Path, data: Path) -> dict[str, Any]:
-    """All evaluations of a vector file."""
-    found = wordkit(
-        "evaluate", "similarity", vectors, *(data / "wordsim" / name for name in SETS), "--ignore-case"
-    )
-    similarity = [result["spearman"] for result in found["results"]]
-    analogy = wordkit("evaluate", "analogy", vectors, data / "analogy/questions-words.txt", "--ignore-case")
-    parts = [data / "sentence_polarity" / f"{name}.txt" for name in ("train", "dev", "test")]
-    sentences = wordkit("evaluate", "sentences", vectors, *parts, "--ignore-case")
-    return {
-        "men": similarity[0], "simlex": similarity[1], "ws353": similarity[2], "analogy_semantic": analogy["semantic"],
-        "analogy_syntactic": analogy["syntactic"], "sentences": sentences["accuracy"],
-    }  # fmt: skip
+def make(rows: Rows, method: str, dim: int) -> None:
+    """A row of Table 1."""
+    options = METHODS[method]
+    if isinstance(options, bool):
+        rows.peer(method, dim, skip_gram=options)
+        return
+    if "BINARY" in options:
+        path = rows.output / f"binary.{dim}.txt"
+        binary_forest(path, dim)
+        options = ("--forest", str(path))
+    rows.coded(method, dim, options)
 
 
-def coded(counts: Path, vectors: Path, dim: int, options: tuple[str, ...]) -> dict[str, Any]:
-    """Vectors of sparse-code, and what it says of them; a dimension is rounded to whole trees."""
-    size = 7 if "2x2" in options else 13
-    dim = max(1, round(dim / size)) * size
-    before = os.times()
-    found = wordkit("sparse-code", counts, "-o", vectors, "--dim", str(dim), *options)
-    after = os.times()
-    seconds = after.children_user + after.children_system - before.children_user - before.children_system
-    return {
-        "dim": dim, "density": found["density"], "heldout_error": found.get("heldout_error"), "seconds": seconds,
-    }  # fmt: skip
+def explain(rows: Rows, dim: int) -> None:
+    """The rows that say where the differences come from."""
+    for method in ("FOREST", "SC"):
+        make(rows, method, dim)
+    for name, what in WHY.items():
+        if isinstance(what[1], float):
+            rows.rescaled(name, dim, what[0], what[1])
+        else:
+            rows.coded(name, dim, tuple(map(str, what)))
 
 
-def peer(python: str, text: Path, vectors: Path, dim: int, skip_gram: bool) -> dict[str, Any] | None:
-    """Vectors of gensim; None where it is not installed."""
-    started = time.time()
-    command = [python, "-c", _GENSIM, str(text), str(dim), str(int(skip_gram)), str(vectors)]
-    if subprocess.run(command, capture_output=True, check=False).returncode:
-        return None
-    return {"dim": dim, "seconds": time.time() - started}
+def times(rows: Rows, dims: Sequence[int]) -> Iterator[str]:
+    """Lines of Table 4: an epoch of sgd on one thread, in processor time."""
+    rows.count()
+    matrix = pmi(read_counts(rows.counts)).T
+    yield "| M | seconds an epoch | entries a second |\n|---|---|---|"
+    for dim in dims:
+        model = ForestSgd(matrix, forest_of_shape("3x3", dim=dim).parents, epochs=20)
+        started = time.process_time()
+        model.run_epoch()
+        seconds = time.process_time() - started
+        yield f"| {dim} | {seconds:.2f} | {model.sampling.nnz / seconds / 1e6:.2f} million |"
 
 
-def main() -> None:
+def tables(rows: Rows, dims: Sequence[int], large: int, least: int) -> Iterator[str]:
+    """Markdown of what rows there are: Table 1 as the paper lays it out, the others a row a line."""
+    for dim in [*dims, large]:
+        there = [method for method in METHODS if (method, str(dim)) in rows.lines]
+        if there:
+            yield f"\n| M = {dim} | {' | '.join(there)} |\n|---|{'---|' * len(there)}"
+        for task, column in TASKS if there else ():
+            yield f"| {task} | {' | '.join(rows.lines[method, str(dim)][column] for method in there)} |"
+    others = [key for key in rows.lines if key[0] not in METHODS]
+    if others:
+        yield f"\n| | M | {' | '.join(task for task, _ in TASKS)} |\n|---|---|{'---|' * len(TASKS)}"
+    for key in [*((method, str(least)) for method in ("PCA^1", "PCA^0", "SC", "FOREST")), *others]:
+        if others and key in rows.lines:
+            yield f"| {key[0]} | {key[1]} | {' | '.join(rows.lines[key][column] for _, column in TASKS)} |"
+
+
+def spaces(rows: Rows, dim: int) -> Iterator[str]:
+    """Markdown of how evenly codes A = U S W' use their axes, and how many PCA has too: principal angles of cosine above 0.9."""
+    methods = [
+        name
+        for name in ("PCA^1", *WHY, "SC", "FOREST")
+        if rows.vectors(name, dim).exists() and "axes" not in name
+    ]
+    if "PCA^1" not in methods:
+        return
+    words, codes = read_vectors(rows.vectors("PCA^1", dim))
+    theirs = np.linalg.svd(codes, full_matrices=False)[0]
+    yield f"| M = {dim} | axes, (sum s^2)^2 / sum s^4 | shared with PCA |\n|---|---|---|"
+    for method in methods:
+        names, codes = read_vectors(rows.vectors(method, dim))
+        if names == words:
+            ours, values, _ = np.linalg.svd(codes.astype(np.float64), full_matrices=False)
+            squares = values**2
+            cosines = np.linalg.svd(theirs.T @ ours, compute_uv=False)
+            yield f"| {method} | {squares.sum() ** 2 / np.sum(squares**2):.1f} | {np.count_nonzero(cosines > 0.9)} |"
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", required=True, type=Path)
+    parser.add_argument("--data", required=True, help="folder of text, wordsim, analogy, sentence_polarity")
     parser.add_argument(
-        "--output", default="results/forest", type=Path, help="folder of the table and the vectors"
+        "--output", default="results/forest", type=Path, help="folder of tables, vectors, figures"
     )
-    parser.add_argument("--text", default="mixed", help="of FOLDER/text")
-    parser.add_argument("--dims", type=int, nargs="+", default=[52, 130])
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
+    parser.add_argument(
+        "--texts", nargs="+", default=["mixed", "brown"], help="of FOLDER/text, without .txt.gz"
+    )
+    parser.add_argument("--min-count", type=int, default=10, help="rarer words are one")
+    parser.add_argument("--dims", type=int, nargs="+", default=[52, 130], help="M of Table 1")
+    parser.add_argument("--large", type=int, default=520, help="M of one more row: FOREST")
+    parser.add_argument("--sgd-dim", type=int, default=260, help="M of the row of Table 2")
+    parser.add_argument("--times", type=int, nargs="+", default=[52, 130, 260, 520], help="M of Table 4")
+    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--peer-python", default="", help="an interpreter with gensim")
-    given = parser.parse_args()
-    given.output.mkdir(parents=True, exist_ok=True)
-    table = given.output / f"{given.text}.tsv"
-    done = (
-        {tuple(line.split("\t")[:2]) for line in table.read_text().splitlines()} if table.exists() else set()
+    given = parser.parse_args(arguments)
+    given.data = Path(given.data)
+    for name in given.texts:
+        if not (given.data / "text" / f"{name}.txt.gz").is_file():
+            parser.error(f"--data: there is no {given.data / 'text' / name}.txt.gz")
+    for dim in [*given.dims, given.large, given.sgd_dim, *given.times]:
+        if dim < TREE or dim % TREE:
+            parser.error(f"M is {dim}, expected a multiple of {TREE}")
+    return given
+
+
+def main(arguments: list[str] | None = None) -> None:
+    given = parse(arguments)
+    rows = Rows(
+        given.data, given.texts, given.output, min_count=given.min_count, peer_python=given.peer_python
     )
-    source, counts = given.data / "text" / f"{given.text}.txt.gz", given.output / f"{given.text}.counts.npz"
-    if not counts.exists():
-        wordkit("cooccur", source, "-o", counts, "--lowercase")
-
-    def write(row: dict[str, Any]) -> None:
-        cells = [
-            "" if (v := row.get(name)) is None else f"{v:.3f}" if isinstance(v, float) else str(v)
-            for name in COLUMNS
-        ]
-        with open(table, "a", encoding="utf-8") as out:
-            print("\t".join(cells), file=out)
-        print("\t".join(cells), flush=True)
-
-    if not done:
-        write({name: name for name in COLUMNS})
-    for dim in given.dims:
-        for method in given.methods:
-            size = 7 if method == "binary forest" else 13
-            if (method, str(max(1, round(dim / size)) * size)) in done:
-                continue
-            vectors = given.output / "vectors.vec"
-            row = coded(counts, vectors, dim, METHODS[method])
-            write({"method": method, **row, **scores(vectors, given.data)})
-        for method in ("cbow", "skip-gram") if given.peer_python else ():
-            text = given.output / f"{given.text}.txt"
-            if not text.exists():
-                text.write_text(gzip.decompress(source.read_bytes()).decode().lower(), encoding="utf-8")
-            if (method, str(dim)) not in done:
-                vectors = given.output / "peer.vec"
-                row = peer(given.peer_python, text, vectors, dim, method == "skip-gram")
-                if row:
-                    write({"method": method, **row, **scores(vectors, given.data)})
+    least = min(given.dims)
+    if "table1" in given.parts:
+        for dim in given.dims:
+            for method in METHODS:
+                make(rows, method, dim)
+    if "why" in given.parts:
+        explain(rows, least)
+    if "sgd" in given.parts:
+        rows.coded("FOREST, sgd", given.sgd_dim, ("--algorithm", "sgd"))
+    if "large" in given.parts:
+        make(rows, "FOREST", given.large)
+    lines = list(tables(rows, given.dims, given.large, least))
+    if "why" in given.parts:
+        lines += ["", *spaces(rows, least)]
+    if "time" in given.parts:
+        lines += ["", *times(rows, given.times)]
+    if "figures" in given.parts:
+        lines += ["", *figures(rows, least, given.large, max(given.dims))]
+    text = "\n".join(lines).lstrip() + "\n"
+    (given.output / "tables.md").write_text(text, encoding="utf-8")
+    print(text, end="")
 
 
 if __name__ == "__main__":

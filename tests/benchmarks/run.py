@@ -20,8 +20,10 @@ BENCHMARKS = (
     "bench_forest",
     "bench_trace_lasso",
     "bench_analogy",
+    "bench_tmira",
+    "bench_nbest",
 )
-WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown", "bench_cooccur")
+WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown", "bench_cooccur", "bench_tmira", "bench_nbest")
 WITH_BINARIES = ("bench_brown", "bench_cooccur")
 
 

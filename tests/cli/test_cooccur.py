@@ -37,7 +37,8 @@ def test_counts_file_and_metrics(folder, inside):
     same(found, expected)
     assert metrics == {
         "words": len(found.words), "cells": found.matrix.nnz, "pairs": found.matrix.sum(), "tokens": 59099,
-        "covered": 59099, "total": 59099,
+        "rare_tokens": found.counts[found.words.index("#rare#")], "number_tokens": 0,
+        "covered": 59099 - metrics["rare_tokens"], "total": 59099,
     }  # fmt: skip
     assert found.meta.items() >= expected.meta.items() and found.meta["command"] == "cooccur"
 
@@ -63,6 +64,30 @@ def test_json_and_options(folder, inside):
     )
     assert "window:2|context:right|distance_weighting:harmonic|min_count:4|max_vocab:3" in result["signature"]
     assert result["signature"] == found.meta["signature"] and result["results"][0]["data"] == "small.txt"
+
+
+def test_rare_words_and_numbers_are_told_apart(folder, inside):
+    (folder / "mixed.txt").write_text("a a 1 2\n3 a b c\n")
+    for options in ((), ("--no-rare-token",)):
+        found = json.loads(
+            succeeds(inside("cooccur", "mixed.txt", "-o", "c", "--min-count", "2", "--json", *options))
+        )
+        assert [found[name] for name in ("rare_tokens", "number_tokens", "covered", "total")] == [2, 3, 6, 8]
+
+
+def test_vectors_are_not_taken_for_text(folder, inside):
+    (folder / "v.vec").write_text("2 3\nthe 0.1 0.2 0.3\n7 1 2 3\n")
+    (folder / "v.bin").write_bytes(b"1 2\na " + bytes(8) + b"\n")
+    (folder / "text").write_text("2 3\nthe 1 2 3\nthe 1 2\n")
+    for name in ("v.vec", "v.bin"):
+        fails(
+            inside("cooccur", name, "-o", "c", "--min-count", "1"), f"{name}: is a vector file, expected text"
+        )
+    fails(inside("brown", "v.vec", "-o", "c", "--clusters", "2"), "v.vec: is a vector file")
+    succeeds(inside("cooccur", "text", "-o", "c", "--min-count", "1"))
+    (folder / "pairs.txt").write_text("the a 1\n")
+    fails(inside("evaluate", "similarity", "c", "pairs.txt"), "c: is a counts file, expected vectors")
+    fails(inside("plot", "forest", "c", "the", "-o", "f.png"), "c: is a counts file, expected vectors")
 
 
 def test_u051_what_is_cut_and_how_large_it_is_are_said_first(folder, inside):

@@ -192,3 +192,23 @@ def test_pipes_and_compressed_files(folder, tmp_path, wordkit):
         ["bash", "-c", script], cwd=tmp_path, capture_output=True, env=on_path(tmp_path), check=False
     )
     assert (run.returncode, run.stderr, run.stdout.count(b"\n")) == (0, b"", 1)
+
+
+def test_words_of_entity_columns_are_decoded_as_text(inside, tmp_path):
+    (tmp_path / "c.txt").write_text("the cat sat\nthe dog ran\n" * 5)
+    (tmp_path / "n.conll").write_text("-DOCSTART- O\n\nthe O\ncat B-X\n\ndog O\n")
+    options = ("--structure", "chain", "--states", "3", "--min-count", "1")
+    assert inside("train-hmtm", "c.txt", "-o", "m", *options).returncode == 0
+    run = inside("decode", "m", "n.conll", "--input-format", "columns")
+    assert run.returncode == 0
+    assert [line.split(b"\t")[0] for line in run.stdout.split(b"\n")] == [
+        b"the",
+        b"cat",
+        b"",
+        b"dog",
+        b"",
+        b"",
+    ]
+    (tmp_path / "bad.conll").write_text("the NN\n")
+    run = inside("decode", "m", "bad.conll", "--input-format", "columns")
+    assert run.returncode == 1 and b"bad.conll:1: tag `NN`" in run.stderr

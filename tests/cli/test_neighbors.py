@@ -36,7 +36,7 @@ def test_u086_same_lists_as_the_library(wordkit, samples):
 def test_order_ties_and_the_query_itself(wordkit, vectors):
     run = wordkit("neighbors", vectors, "a")
     assert run.stdout == b"a\tc\t1.000000\na\tnew york\t0.998752\na\tb\t0.707107\na\tzero\t0.000000\n"
-    assert b"zero vector" in run.stderr
+    assert b"the vector of 'zero' is zero" in run.stderr
     run = wordkit("neighbors", vectors, "a", "--similarity", "dot", "--top", "1")
     assert run.stdout == b"a\tb\t100.000000\n" and b"zero" not in run.stderr
 
@@ -96,3 +96,45 @@ def test_probabilities(wordkit, tmp_path):
 
 def test_help_ends_with_an_example(wordkit):
     assert b"Example" in wordkit("neighbors", "-h").stdout
+
+
+def test_thesaurus(wordkit, tmp_path):
+    (tmp_path / "v.vec").write_bytes(b"a 0.25 0.75\nb 0.25 0.75\nc 1 0\nd nan 1\n")
+    run = wordkit(
+        "neighbors", "v.vec", "--all", "--similarity", "bhattacharyya", "--format", "lines", "-o", "t.txt"
+    )
+    assert run.returncode == 0 and run.stdout == b""
+    assert (
+        tmp_path / "t.txt"
+    ).read_bytes() == b"a\tb(1.00)\tc(0.50)\nb\ta(1.00)\tc(0.50)\nc\ta(0.50)\tb(0.50)\n"
+    run = wordkit("neighbors", "v.vec", "--all", "--top", 1)
+    assert run.stdout == b"a\tb\t1.000000\nb\ta\t1.000000\nc\ta\t0.316228\n"
+    result = json.loads(wordkit("neighbors", "v.vec", "--all", "--json").stdout)
+    assert (result["covered"], result["total"]) == (3, 4) and [r["query"] for r in result["results"]] == [
+        "a",
+        "b",
+        "c",
+    ]
+    assert wordkit("neighbors", "v.vec", "a", "--all").returncode == 2
+    before = (tmp_path / "t.txt").read_bytes()
+    run = wordkit("neighbors", "v.vec", "zzz", "-o", "t.txt")
+    assert run.returncode == 1 and (tmp_path / "t.txt").read_bytes() == before
+    assert wordkit("neighbors", "v.vec", "a", "-o", "v.vec").returncode == 2
+
+
+def test_batches_of_queries_give_the_same_lists(inside, samples, monkeypatch):
+    whole = inside("neighbors", samples / "vectors.txt", "--all", "--top", 3).stdout
+    monkeypatch.setattr("wordkit.evaluation.neighbors.WORDS_AT_ONCE", 77)
+    assert (
+        whole.count(b"\n") == 1800
+        and inside("neighbors", samples / "vectors.txt", "--all", "--top", 3).stdout == whole
+    )
+
+
+@pytest.mark.parametrize("similarity", ["kl", "chi-squared", "jensen-shannon", "hellinger"])
+def test_distances_of_probabilities(inside, tmp_path, similarity):
+    (tmp_path / "v.vec").write_bytes(b"a 0.25 0.75\nb 0.3 0.7\nc 1 0\ne 0.25 0.75\n")
+    lines = inside("neighbors", "v.vec", "a", "--similarity", similarity).stdout.decode().splitlines()
+    assert [line.split("\t")[1] for line in lines] == ["e", "b", "c"]
+    scores = [float(line.split("\t")[2]) for line in lines]
+    assert scores[0] == 0 > scores[1] > scores[2]

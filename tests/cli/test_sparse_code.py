@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 
@@ -39,7 +40,109 @@ def test_text_and_counts_give_the_same_vectors(inside, counts, samples, tmp_path
     assert vectors.shape == (found["total"], 26) and np.mean(vectors != 0) == pytest.approx(found["density"])
     run = inside("sparse-code", counts, "--window", "3", *QUICK, "-o", "c.vec")
     succeeds(run)
-    assert "--window means nothing" in run.stderr.decode()
+    assert "--window means nothing to counts that are made already, with 5" in run.stderr.decode()
+    assert "|window:5|min_count:10|lowercase:no|" in run.stderr.decode()
+
+
+def signature_of(run) -> str:
+    succeeds(run)
+    return run.stderr.decode().split("signature: ")[1].strip()
+
+
+def test_signature_is_that_of_the_counts(inside, samples, tmp_path):
+    counting = ("--window", "2", "--min-count", "20", "--lowercase", "--max-vocab", "300")
+    succeeds(inside("cooccur", samples / "corpus.txt", *counting, "-o", "c.npz"))
+    told = "|window:2|min_count:20|max_vocab:300|lowercase:yes|"
+    assert told in signature_of(inside("sparse-code", "c.npz", *QUICK, "-o", "a.vec", "--checkpoint", "k"))
+    assert told in signature_of(inside("sparse-code", "c.npz", *QUICK, "--min-count", "9", "-o", "a.vec"))
+    assert told in signature_of(
+        inside("sparse-code", samples / "corpus.txt", *counting, *QUICK, "-o", "b.vec")
+    )
+    header = read_header(tmp_path / "k")
+    assert header["reading"]["window"] == 2 and header["reading"]["lowercase"] is True
+    fails(
+        inside("sparse-code", "c.npz", "-o", "m", "--resume", "k", "--window", "5"), "--window was 2, not 5"
+    )
+
+
+def test_equal_work_signs_equally(inside, counts, samples, tmp_path):
+    whole = inside("sparse-code", counts, *QUICK, "-o", "a.vec", "--checkpoint", "c", "--forest-out", "f")
+    expected = signature_of(whole)
+    assert "|tree_shape:3x3|" in expected and "|epochs:2|" in expected
+    assert read_header(tmp_path / "c")["signature"] == expected
+    for options in (("--resume", "c"), (*QUICK, "--forest", "f"), (*QUICK, "--zeros", "0.3", "--power", "1")):
+        assert signature_of(inside("sparse-code", counts, "-o", "b.vec", *options)) == expected
+    (tmp_path / "chain").write_text("-1\n" + "0\n" * 25)
+    fails(
+        inside("sparse-code", counts, "-o", "m", "--resume", "c", "--forest", "chain"),
+        "chain: is not the forest of c",
+    )
+    five = signature_of(inside("sparse-code", counts, "--dim", "13", "--batch-size", "100", "-o", "b.vec"))
+    assert "|epochs:5|" in five
+
+
+def test_signature_leaves_out_what_has_no_effect(inside, counts):
+    def names(*options) -> set[str]:
+        signed = signature_of(
+            inside("sparse-code", counts, "-o", "a.vec", "--epochs", "1", "--dim", "13", *options)
+        )
+        return {pair.partition(":")[0] for pair in signed.split("|")}
+
+    sgd = {"learning_rate", "tau", "sgd_step", "sampling", "zeros"}
+    online = names()
+    assert not online & {*sgd, "power", "threads"} and online >= {
+        "lam",
+        "tree_shape",
+        "batch_size",
+        "tol",
+        "shift",
+        "seed",
+    }
+    svd = names("--algorithm", "svd", "--weighting", "count")
+    assert svd == {
+        "command",
+        "weighting",
+        "window",
+        "min_count",
+        "lowercase",
+        "dim",
+        "algorithm",
+        "power",
+        "seed",
+        "data",
+        "version",
+    }
+    assert names("--algorithm", "sgd", "--threads", "2", "--regularizer", "l1") == {
+        *sgd, "command", "weighting", "shift", "window", "min_count", "lowercase", "dim", "regularizer", "lam", "nonnegative",
+        "algorithm", "epochs", "heldout", "seed", "threads", "data", "version",
+    }  # fmt: skip
+    assert "lam" not in names("--regularizer", "none")
+
+
+@pytest.mark.parametrize("algorithm", ["online", "sgd"])
+def test_fewer_epochs_than_are_done_are_refused(inside, counts, tmp_path, algorithm):
+    succeeds(
+        inside("sparse-code", counts, *QUICK, "--algorithm", algorithm, "-o", "a.vec", "--checkpoint", "c")
+    )
+    fails(
+        inside("sparse-code", counts, "-o", "m", "--resume", "c", "--epochs", "1"),
+        "c: epochs is 1, and 2 are begun",
+    )
+    assert not (tmp_path / "m").exists()
+
+
+def test_epochs_are_told_a_line_each(inside, counts):
+    for options in ((), ("--algorithm", "sgd")):
+        told = inside("sparse-code", counts, *QUICK, *options, "-o", "a.vec").stderr.decode()
+        assert [line[: line.index(",")] for line in told.splitlines() if ": epoch " in line] == [
+            "wordkit: sparse-code: epoch 1 of 2", "wordkit: sparse-code: epoch 2 of 2",
+        ]  # fmt: skip
+
+
+def test_codes_that_are_all_zero_are_told(inside, counts, tmp_path):
+    succeeds(run := inside("sparse-code", counts, *QUICK, "--lam", "1e6", "-o", "a.vec"))
+    assert "warning: all codes are zero" in run.stderr.decode()
+    fails(inside("sparse-code", "a.vec", "-o", "b.vec"), "a.vec: is a vector file, expected text")
 
 
 def test_zeros_are_exact_and_follow_the_forest(inside, counts, tmp_path):
@@ -130,6 +233,7 @@ def test_svd_and_weightings(inside, counts, tmp_path):
             "a.vec",
         )
         succeeds(run)
+        assert "reconstruction_error\t0." in run.stdout.decode() and "epochs" not in run.stdout.decode()
         _, vectors = read_vectors(tmp_path / "a.vec")
         norms = np.linalg.norm(vectors, axis=0)
         assert vectors.shape[1] == 20 and (np.diff(norms) <= 1e-3 * norms[0]).all()
@@ -173,3 +277,15 @@ def test_sgd_that_diverges_says_what_to_change(inside, counts, tmp_path):
         assert not (tmp_path / "m").exists()
     else:
         assert np.isfinite(read_vectors(tmp_path / "m")[1]).all()
+
+
+def test_defaults_are_those_of_the_coder():
+
+    from wordkit.cli.sparse_code import command
+    from wordkit.models import ForestCoder
+
+    ours = {option.name: option.default for option in command.params}
+    theirs = {name: each.default for name, each in inspect.signature(ForestCoder).parameters.items()}
+    shared = (ours.keys() & theirs.keys()) - {"threads", "nonnegative", "epochs"}  # a flag, and None
+    assert len(shared) > 15
+    assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}

@@ -136,12 +136,36 @@ def test_model_and_predict(inside, tmp_path, data):
     (tmp_path / "narrow.csv").write_text("1,2\n")
     fails(inside("predict", "m", "narrow.csv", "-o", "out"), "2 columns, expected the model's 20")
     assert not (tmp_path / "out").exists()
-    renamed = data[0].read_text().replace("a1", "z1", 1)
-    (tmp_path / "renamed.csv").write_text(renamed)
-    run = inside("predict", "m", "renamed.csv")
-    assert "column 1 is 'z1', expected 'a1'" in run.stderr.decode() and succeeds(run).split()[0]
-    fails(inside("predict", "m", "renamed.csv", "--strict"), "column 1 is 'z1'")
+    header = json.loads(succeeds(inside("info", "m")))
+    assert header["features"]["columns"][:2] == ["a1", "a2"] and len(header["features"]["columns"]) == 20
     assert "means nothing" in inside("predict", "m", data[0], "--top", "2", "--scores").stderr.decode()
+
+
+def test_columns_with_names_go_by_their_names(inside, tmp_path, data):
+    succeeds(inside("trace-lasso", *data, "-o", "c.tsv", "--model-out", "m"))
+    predicted = succeeds(inside("predict", "m", data[0]))
+    rows = [line.split(",") for line in data[0].read_text().splitlines()]
+    order = np.random.default_rng(1).permutation(len(rows[0]))
+
+    def written(columns, name="new.csv"):
+        (tmp_path / name).write_text("".join(",".join(row) + "\n" for row in columns))
+
+    written([[row[i] for i in order] for row in rows])
+    assert succeeds(inside("predict", "m", "new.csv")) == predicted
+    written([[*row, "more" if i == 0 else "7"] for i, row in enumerate(rows)])
+    run = inside("predict", "m", "new.csv")
+    assert succeeds(run) == predicted and "column 'more'" in run.stderr.decode()
+    fails(inside("predict", "m", "new.csv", "--strict"), "column 'more'")
+    written([["z1", *rows[0][1:]], *rows[1:]])
+    fails(
+        inside("predict", "m", "new.csv", "-o", "out"),
+        "new.csv:1: 1 of the model's 20 columns are missing: 'a1'",
+    )
+    written([["a2", *rows[0][1:]], *rows[1:]])
+    fails(inside("predict", "m", "new.csv", "-o", "out"), "'a2' names several")
+    assert not (tmp_path / "out").exists()
+    written(rows[1:])  # no names: by place
+    assert succeeds(inside("predict", "m", "new.csv")) == predicted
 
 
 def test_logistic_and_svmlight(inside, tmp_path):
@@ -217,6 +241,41 @@ def test_bad_data_writes_nothing(inside, tmp_path, data):
     np.save(tmp_path / "P.npy", np.diag([0.0] + [1.0] * 19))
     fails(inside("trace-lasso", *data, "-o", "c.tsv", "--penalty-matrix", "P.npy"), "column 1 is zero")
     assert not (tmp_path / "c.tsv").exists()
+
+
+def test_hostile_data_and_options(inside, tmp_path, data):
+    x, y = data
+    (tmp_path / "y01").write_text("1\n" * 2 + "0\n" * 78)
+    rare = ("trace-lasso", x, "y01", "-o", "c.tsv", "--loss", "logistic")
+    fails(
+        inside(*rare, "--cv", "3"),
+        "y01: 2 rows have the target 1: with --loss logistic --cv may be 2 at most",
+    )
+    (tmp_path / "y2").write_text("1\n" * 80)
+    fails(inside("trace-lasso", x, "y2", "-o", "c.tsv", "--loss", "logistic"), "y2: --loss logistic needs")
+    fails(
+        inside("trace-lasso", x, y, "-o", "c.tsv", "--cv", "81"), f"{y}: --cv 81, and there are only 80 rows"
+    )
+    for name, bad in (("lam", "1e-300"), ("lam", "1e300"), ("path-ratio", "nan"), ("path-ratio", "1e-300"),
+                      ("l1-ratio", "nan"), ("l1-ratio", "0")):  # fmt: skip
+        fails(inside("trace-lasso", x, y, "-o", "c.tsv", f"--{name}", bad), f"--{name}", code=2)
+    assert not (tmp_path / "c.tsv").exists()
+
+
+def test_no_lambda_makes_ridge_zero(inside, data):
+    for penalty in ("ridge", "pairwise-elastic-net"):
+        for how in (("--lam", "0.1"), ("--path", "3")):
+            run = inside("trace-lasso", *data, "-o", "c.tsv", "--penalty", penalty, *how, "--json")
+            assert json.loads(succeeds(run))["lam_max"] is None
+
+
+def test_what_solvers_say_of_themselves_is_not_told(inside, data):
+    run = inside(
+        "trace-lasso", *data, "-o", "c.tsv", "--penalty", "lasso", "--lam", "1e-20", "--max-iter", "2"
+    )
+    succeeds(run)
+    said = run.stderr.decode().splitlines()
+    assert all(line.startswith("wordkit: ") for line in said) and "raise max_iter or tol" in said[1]
 
 
 def test_options_without_effect_are_told(inside, data):

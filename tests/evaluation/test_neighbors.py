@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import arrays
 
 from tests.reference import neighbors as twin
 from wordkit.evaluation import neighbors
-from wordkit.evaluation.neighbors import SIMILARITIES, nearest_neighbors
+from wordkit.evaluation.measures import MEASURES, OF_PROBABILITIES
+from wordkit.evaluation.neighbors import SIMILARITIES, NeighborIndex, nearest_neighbors
 
 
 def assert_like_the_twin(rows, vectors, top, similarity, **options):
@@ -33,14 +34,14 @@ wide = st.floats(-(2.0**120), 2.0**120, width=32)
 shapes = st.tuples(st.integers(1, 12), st.integers(1, 4))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=250)
 @given(
     st.one_of(arrays(np.float32, shapes, elements=few), arrays(np.float32, shapes, elements=wide)),
     st.integers(1, 15),
     st.sampled_from(SIMILARITIES),
 )
 def test_equals_the_twin(vectors, top, similarity):
-    if similarity == "bhattacharyya":
+    if similarity in OF_PROBABILITIES:
         vectors = np.abs(vectors)
     assert_like_the_twin(range(len(vectors)), vectors, top, similarity)
 
@@ -127,3 +128,29 @@ def test_what_is_refused():
         nearest_neighbors(np.array([0]), np.float32([[1, 0], [-1, 0]]), similarity="bhattacharyya")
     with pytest.raises(ValueError, match="query holds negative"):
         nearest_neighbors(np.array([[-1.0, 0, 0]]), vectors, similarity="bhattacharyya")
+
+
+@pytest.mark.parametrize("similarity", sorted(OF_PROBABILITIES))
+@pytest.mark.parametrize("concentration", [0.02, 0.5, 50.0])
+def test_distributions(similarity, concentration):
+    """Sparse rows, rows far apart, rows that are nearly equal: none of the nearest is lost in the first pass."""
+    vectors = np.random.default_rng(3).dirichlet(np.full(24, concentration), 4000).astype(np.float32)
+    vectors[100:120] = vectors[0] + np.float32(1e-6) * np.arange(20)[:, None]
+    assert_like_the_twin([0, 7, 3999], vectors, 25, similarity)
+
+
+def test_hellinger_bounds_the_others_term_by_term():
+    p, q = np.random.default_rng(0).exponential(size=(2, 100_000, 1)) ** 3
+    p[:100] = 0
+    H, chi, js = (-MEASURES[name](p, q) for name in ("hellinger", "chi-squared", "jensen-shannon"))
+    slack = 1e-12 * (p + q)[:, 0]
+    assert (chi + slack >= H).all() and (chi <= 2 * H + slack).all()
+    assert (js + slack >= np.log(2) / 2 * H).all() and (js <= H / 2 + slack).all()
+
+
+def test_an_index_is_searched_many_times():
+    vectors = np.random.default_rng(1).random((300, 5)).astype(np.float32)
+    index = NeighborIndex(vectors, "hellinger")
+    for rows in (np.arange(300), np.array([4])):
+        found = nearest_neighbors(rows, vectors, similarity="hellinger")
+        assert np.array_equal(index.search(rows).rows, found.rows)

@@ -121,5 +121,5 @@ def test_data_that_cannot_be_learned_from():
 
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
-    with pytest.raises(WordkitError, match=r"pip install 'wordkit\[eval\]'"):
+    with pytest.raises(WordkitError, match=r"scikit-learn.*eval"):
         logistic_regression()

@@ -130,3 +130,18 @@ def test_written_and_read_back_is_the_same(tmp_path_factory, written, block_byte
         assert [getattr(s, name) for s in again] == [getattr(s, name) for s in written]
     write_conll(path, again)
     assert path.read_bytes() == first
+
+
+def test_heads_are_set_and_what_hung_on_them_is_gone(tmp_path):
+    text = "# c\n1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n" + "".join(
+        f"{i}\t{form}\t_\tX\t_\t_\t{head}\tdep\t{head}:dep\tM=1\n"
+        for i, form, head in ((1, "a", 2), (2, "b", 0))
+    )
+    (sentence,) = read_conll(saved(tmp_path, text))
+    before = list(sentence.lines)
+    sentence.set_heads([0, -1])
+    assert sentence.heads == [0, -1] and sentence.deprels == sentence.deps == ["_", "_"]
+    assert sentence.lines[:2] == before[:2]
+    assert sentence.lines[2:] == ["1\ta\t_\tX\t_\t_\t0\t_\t_\tM=1", "2\tb\t_\tX\t_\t_\t_\t_\t_\tM=1"]
+    with pytest.raises(ValueError, match="1 heads for 2 words"):
+        sentence.set_heads([0])

@@ -19,7 +19,7 @@ from wordkit.formats.model_file import pack_words, write_model
 from wordkit.formats.opening import Input
 
 SAID = r"is not a counts file, or is damaged, expected the -o of wordkit cooccur$"
-NAMES = ["data", "indices", "indptr", "shape", "words", "counts", "meta"]
+NAMES = ["data", "indices", "indptr", "shape", "format", "words", "counts", "meta"]
 
 
 def made(dense, words=None, dtype=np.int32, **meta) -> Counts:
@@ -72,6 +72,18 @@ def test_scipy_reads_it_without_wordkit(tmp_path):
             np.int64,
         )
     np.testing.assert_array_equal(matrix.toarray(), counts.matrix.toarray())
+    loaded = scipy.sparse.load_npz(tmp_path / "c.npz")
+    assert loaded.format == "csr" and loaded.dtype == np.int32
+    np.testing.assert_array_equal(loaded.toarray(), counts.matrix.toarray())
+
+
+def test_files_without_the_format_of_scipy_are_read(tmp_path):
+    (tmp_path / "old").write_bytes(packed(arrays_of(GOOD, format=None)))
+    same(read_counts(tmp_path / "old"), GOOD)
+
+
+def test_what_is_printed_of_counts_is_short():
+    assert repr(made(np.eye(300))) == "Counts(300 words, 300 cells of int32, 45150 tokens)"
 
 
 def test_matrices_that_are_not_in_order_are_put_in_order(tmp_path):
@@ -126,7 +138,7 @@ def arrays_of(counts: Counts, /, **changed) -> dict[str, np.ndarray]:
     matrix = counts.matrix
     arrays = {
         "data": matrix.data, "indices": matrix.indices.astype(np.int32), "indptr": matrix.indptr.astype(np.int64),
-        "shape": np.array(matrix.shape), "words": pack_words(counts.words), "counts": counts.counts,
+        "shape": np.array(matrix.shape), "format": np.array(b"csr"), "words": pack_words(counts.words), "counts": counts.counts,
         "meta": np.frombuffer(meta.encode(), np.uint8),
     }  # fmt: skip
     return arrays | changed
@@ -153,7 +165,7 @@ def meta(value) -> np.ndarray:
 @pytest.mark.parametrize(
     "changed",
     [
-        *({name: None} for name in NAMES),
+        *({name: None} for name in NAMES if name != "format"), {"format": np.array(b"csc")}, {"format": np.array("csr")},
         *({name: np.zeros((2, 2), np.float64)} for name in NAMES),
         {"data": np.array([1, 2, 3], np.int32)}, {"data": np.array([1, 2, 0, 4], np.int32)},
         {"data": np.array([1, 2, -3, 4], np.int32)}, {"data": np.array([1, np.nan, 3, 4])},

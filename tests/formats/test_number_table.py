@@ -83,7 +83,7 @@ def test_skipped_rows_go_from_both_sides(tmp_path):
 
 def test_rows_and_targets_must_be_as_many(tmp_path):
     x, y = write(tmp_path, "1,2\n3,4\n", "x"), write(tmp_path, "1\n2\n3\n", "y")
-    with pytest.raises(DataError, match="3 targets for 2 rows of x, expected one a row"):
+    with pytest.raises(DataError, match=r"3 targets for 2 rows of .*x, expected one a row"):
         read_regression(x, y, Tally())
     two = write(tmp_path, "1,2\n3,4\n", "z")
     with pytest.raises(DataError, match=":1: 2 columns, 1 expected"):
@@ -144,6 +144,8 @@ def test_groups(tmp_path):
         read_groups(write(tmp_path, "a\nb\na\n"), 2, Tally())
     with pytest.raises(DataError, match=":2: is empty"):
         read_groups(write(tmp_path, "a\n\na\n"), 3, Tally())
+    odd = "a\u2028b\r\nc\x0cd\ne\x85f"  # lines end at line feeds only
+    assert read_groups(write(tmp_path, odd), 3, Tally())[0] == ["a\u2028b", "c\x0cd", "e\x85f"]
 
 
 def test_results_as_text(tmp_path):
@@ -156,9 +158,18 @@ def test_results_as_text(tmp_path):
     table = read_path(tmp_path / "p")
     np.testing.assert_array_equal(table.coefficients, coefficients)
     assert table.names == ["a", "b"] and table.lams.tolist() == [0.5, 0.25]
+    odd = (tmp_path / "p").read_text().replace("\ta\t", "\ta\u2028\t", 1)
+    assert read_path(write(tmp_path, odd, "q")).names == ["a\u2028", "b"]
     for text, says in (
         ("x\n", "no header of a path"),
         ((tmp_path / "p").read_text() + "1\t2\n", ":4: 2 fields"),
+        ((tmp_path / "p").read_text().replace("0.25", "nan", 1), ":3: `nan` is not a finite number"),
+        ((tmp_path / "p").read_text().replace("0.5", "1_0", 1), ":2: `1_0` is not a finite number"),
+        (
+            (tmp_path / "p").read_text().replace("0.5", "-0.5", 1),
+            ":2: lambda -0.5, expected 0 or a number above",
+        ),
+        ("lam\tobjective\tgap\tselected\t(intercept)\n1\t1\t0\t0\t0\n", "no header of a path"),
     ):
         with pytest.raises(DataError, match=says):
             read_path(write(tmp_path, text, "q"))

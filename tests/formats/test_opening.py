@@ -206,7 +206,7 @@ def test_u034_byte_order_mark_only_at_the_start(stored):
     assert blocks(stored(b"\xef\xbb\xbf"), 2) == []
 
 
-@pytest.mark.parametrize("content", [b"", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", gzip.compress(b"")], ids=["plain", "gzip"])
 def test_u017_empty(stored, content):
     name = "x.gz" if content else "x.txt"
     with pytest.raises(DataError, match=rf"{name}: is empty"):

@@ -53,6 +53,12 @@ def test_a_no_break_space_is_part_of_a_word(written):
     assert read_questions(written(": a\nx\xa0y b c d\n")).words == [("x\xa0y", "b", "c", "d")]
 
 
+def test_a_word_may_begin_with_a_colon(written):
+    found = read_questions(written(": a\n:) :( good bad\n:b c\ngood bad :) :(\n"))
+    assert found.words == [(":)", ":(", "good", "bad"), ("good", "bad", ":)", ":(")]
+    assert found.names == ["a", "b c"] and found.sections == [0, 1]
+
+
 def test_which_sections_are_syntactic():
     assert [is_syntactic(name) for name in ("gram1-a", "grammar", "family", "my-gram")] == [
         True,

@@ -93,6 +93,32 @@ def test_objective_never_falls_and_ends_in_a_fixed_point(seed, largest, words, C
             assert values.max() <= value + slack
 
 
+@settings(deadline=None, max_examples=40)
+@given(seeds, largest, st.integers(2, 12), st.integers(1, 5), shares)
+def test_words_in_no_class_are_put_where_the_objective_of_what_stands_is_best(seed, largest, words, C, share):
+    """Its sums over rows and columns are those of all bigrams of the words that stand."""
+    random = np.random.default_rng(seed)
+    counts, C = random_counts(random, words, largest, share), min(C, words)
+    state = State(counts, np.arange(C), C)  # of the first words; the others are in none
+    left, right = counts.sum(axis=1), counts.sum(axis=0)
+    state.classes = np.concatenate([np.arange(C), np.full(words - C, -1)]).astype(np.int32)
+    state.sums = np.stack([left[:C], right[:C]])
+    slack = 1e-12 * (1 + twin.f(counts.sum()))
+    for word in range(C, words):
+        values = np.empty(C)
+        for c in range(C):
+            classes = state.classes.copy()
+            classes[word] = c
+            stands = classes >= 0
+            sums = [np.bincount(classes[stands], side[stands], C) for side in (left, right)]
+            values[c] = twin.f(twin.table(counts, classes, C)).sum() - sum(
+                twin.f(side).sum() for side in sums
+            )
+        assert state.sweep(word, word + 1) == 1
+        assert values[state.classes[word]] >= values.max() - slack
+    state.check()
+
+
 def test_separable_classes_are_found():
     """Words of even and of odd numbers follow each other."""
     random = np.random.default_rng(3)
@@ -149,7 +175,7 @@ DOORS = {
     "last": put(9, 6),
     "last before first": put(8, 9),
     "class": cell(10, 0, 2),
-    "class below 0": cell(10, 0, -1),
+    "class below -1": cell(10, 0, -2),
     "sizes": put(11, np.ones(3, np.int64)),
     "no class": put(11, np.ones(0, np.int64)),
     "table": put(12, np.ones((2, 2, 3), np.int64)),

@@ -96,3 +96,11 @@ def test_tree_prox_of_what_does_not_fit():
                   (A, [-1, 0, 0], np.ones(3)), (A, [0, 0, 0], 1), (A * np.nan, [-1, 0, 0], 1)):  # fmt: skip
         with pytest.raises(ValueError):
             tree_prox(*wrong)
+
+
+@pytest.mark.parametrize("shape", ["3x3", "1", "2", "1x1x1", "2x1x3"])
+def test_a_forest_knows_its_shape(shape):
+    for trees in (1, 3):
+        assert forest_of_shape(shape, trees=trees).shape == shape
+    for parents in ([-1], [-1, -1], [-1, 0, -1], [-1, 0, 0, 1], [-1, 0, -1, 2, 2]):
+        assert Forest(parents).shape is None

@@ -144,6 +144,8 @@ def test_svd_is_the_truncated_decomposition():
     np.testing.assert_allclose(coder.singular_values_, values[:6], rtol=1e-5)
     np.testing.assert_allclose(coder.codes_ @ coder.components_, (U[:, :6] * values[:6]) @ Vt[:6], atol=1e-4)
     np.testing.assert_allclose(coder.transform(X), coder.codes_, atol=1e-4)
+    lost = np.sum((X.toarray() - coder.codes_ @ coder.components_) ** 2) / X.power(2).sum()
+    assert coder.history_[0]["reconstruction_error"] == pytest.approx(lost, rel=1e-4) and coder.n_iter_ == 1
     half = ForestCoder(algorithm="svd", dim=6, power=0.5).fit(X)
     np.testing.assert_allclose(np.abs(half.codes_), np.abs(U[:, :6] * np.sqrt(values[:6])), atol=1e-4)
     np.testing.assert_allclose(half.transform(X), half.codes_, atol=1e-4)
@@ -220,3 +222,35 @@ def test_damaged_states_are_refused():
             ForestCoder.from_state(arrays, {**values, name: None}).resume(X)
     with pytest.raises(ValueError):
         ForestCoder.from_state({**arrays, "codes": arrays["codes"] * np.nan}, values).resume(X)
+
+
+def test_counts_and_single_rows_are_refused_with_what_to_do():
+    from wordkit.formats.counts import Counts
+
+    X, _ = planted(4)
+    words = [str(i) for i in range(60)]
+    counts = Counts(scipy.sparse.csr_array(np.eye(60, dtype=np.int32)), words, np.ones(60, np.int64))
+    with pytest.raises(TypeError, match=r"pmi\(counts\)"):
+        small().fit(counts)
+    coder = small(epochs=1).fit(X)
+    for row in (X[0], X[0].toarray().ravel()):
+        with pytest.raises(ValueError, match="Expected 2D array, got 1D"):
+            coder.transform(row)
+
+
+def test_work_is_begun_once_and_told_to_its_end():
+    class Counts(Monitor):
+        def __init__(self):
+            self.phases = []
+
+        def begin(self, total, unit):
+            self.phases.append([total, 0])
+
+        def advance(self, done):
+            self.phases[-1][1] += done
+
+    X, _ = planted(5)
+    for algorithm, phases in (("online", 2), ("sgd", 1)):
+        counts = Counts()
+        small(algorithm=algorithm).fit(X, monitor=counts)
+        assert len(counts.phases) == phases and all(total == done for total, done in counts.phases)

@@ -7,6 +7,10 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from tests.models.regression_cases import regression, unit_columns
 from wordkit.errors import ConvergenceWarning, Interrupted
@@ -276,6 +280,47 @@ def test_missing_the_gap_is_told():
         TraceLasso(solver="subgradient", max_iter=20).fit(X, y)
 
 
+def test_a_tolerance_below_rounding_ends_at_the_limit():
+    X, y = np.random.default_rng(3).normal(size=(80, 20)), np.arange(80.0)
+    for tol in (1e-15, 1e-30, 1e-300):  # mu comes back to where it fell last
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = TraceLasso(lam=0.05, tol=tol).fit(X, y)
+        assert 0 <= model.gap_ < 1e-10
+
+
+def test_lambdas_far_from_the_data_overflow_nothing():
+    X, y = np.random.default_rng(4).normal(size=(12, 4)), np.arange(12.0)
+    for penalty in ("trace", "lasso", "ridge", "elastic-net", "pairwise-elastic-net"):
+        for lam in (1e-100, 1e100):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = TraceLasso(penalty=penalty, lam=lam).fit(X, y)
+            assert np.isfinite([model.objective_, *model.coef_]).all()
+
+
+def test_gaps_are_never_below_zero():
+    X, y = np.random.default_rng(5).normal(size=(30, 1)), np.arange(30.0)
+    for penalty in ("lasso", "ridge", "elastic-net", "pairwise-elastic-net"):
+        for lam in (0.01, 0.1, 0.5):
+            assert TraceLasso(penalty=penalty, lam=lam).fit(X, y).gap_ >= 0
+
+
+def test_numbers_that_cannot_be_squared_are_refused():
+    X, y = np.random.default_rng(6).normal(size=(10, 2)), np.arange(10.0)
+    for bad in ((X * 1e160, y), (X * 1e-200, y), (X, y * 1e160), (X, y * 1e-200)):
+        with pytest.raises(ValueError, match="squares of such numbers"):
+            TraceLasso().fit(*bad)
+    with pytest.raises(ValueError, match="squares of such numbers"):
+        TraceLasso().fit(scipy.sparse.csr_array(X * 1e160), y)
+
+
+def test_folds_hold_both_classes():
+    X, y = np.random.default_rng(7).normal(size=(10, 2)), np.r_[np.ones(9), 0]
+    with pytest.raises(ValueError, match="a class has fewer rows"):
+        TraceLassoCV(loss="logistic", cv=3).fit(X, y)
+
+
 def test_a_monitor_can_stop_it():
     X, y = regression("toeplitz", 20, 30)
     monitor = Monitor()
@@ -292,7 +337,7 @@ def test_a_monitor_can_stop_it():
 def test_paths_start_where_the_solution_is_zero(penalty):
     X, y = regression("blocks", 30, 24)
     path = trace_lasso_path(X, y, penalty=penalty, count=12)
-    assert path.lams[-1] == pytest.approx(0.01 * path.lams[0])
+    assert path.lams[-1] == pytest.approx((1e-5 if penalty == "elastic-net" else 0.01) * path.lams[0])
     assert not path.coefficients[0].any() and path.coefficients[1].any()
     assert path.converged.all() and np.all(np.diff(path.objectives) < 1e-9)
     assert path.selected[0] == 0 and path.ranks[-1] <= path.selected[-1]
@@ -342,8 +387,25 @@ def test_scikit_learn_is_named_where_it_is_missing(monkeypatch):
 
     X, y = regression("identity", 10, 3)
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
-    with pytest.raises(WordkitError, match=r"wordkit\[regression\]"):
+    with pytest.raises(
+        WordkitError, match=r"pip install scikit-learn \(or wordkit with its extra regression\)"
+    ):
         TraceLasso(penalty="lasso").fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         TraceLasso().fit(X, y)
+
+
+@pytest.mark.parametrize("penalty", ["ridge", "elastic-net", "pairwise-elastic-net"])
+def test_cross_validation_tries_lambdas_that_fit_the_penalty(penalty):
+    """As good as ridge regression's own choice, on correlated columns, and not at an end of the grid."""
+    draw = np.random.default_rng(0)
+    X = np.repeat(draw.standard_normal((60, 3)), 4, axis=1) + 0.3 * draw.standard_normal((60, 12))
+    X *= draw.uniform(0.5, 3, 12)
+    y = X[:, :4].sum(axis=1) + draw.standard_normal(60)
+    model = TraceLassoCV(penalty=penalty, cv=5, n_lams=25).fit(X, y)
+    best = int(np.argmin(model.cv_mean_))
+    assert 0 < best < 24
+    ridge = make_pipeline(StandardScaler(), RidgeCV(alphas=np.logspace(-4, 4, 50)))
+    peer = -cross_val_score(ridge, X, y, cv=5, scoring="neg_mean_squared_error").mean()
+    assert model.cv_mean_[best] < 1.15 * peer

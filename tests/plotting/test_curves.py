@@ -19,10 +19,17 @@ def test_curves_are_told_apart_by_their_other_columns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, line", [("a\tb\n", 1), ("", None), (TEXT + "kbest\t16\tx\tll\t1\t1\n", 5), (TEXT + "kbest\n", 5)]
+    "text, line",
+    [
+        ("a\tb\n", 1),
+        ("", None),
+        (TEXT + "kbest\t16\tx\tll\t1\t1\n", 5),
+        (TEXT + "kbest\n", 5),
+        (TEXT + "\ud800", 5),
+    ],
 )
 def test_what_is_no_curve_is_told_with_its_line(tmp_path, text, line):
-    (tmp_path / "c.tsv").write_text(text)
+    (tmp_path / "c.tsv").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(DataError) as error:
         read_curves(tmp_path / "c.tsv")
     assert line is None or error.value.line == line
@@ -38,7 +45,9 @@ def test_figure_is_a_file(tmp_path, monkeypatch):
 def test_command_draws_several_files(tmp_path, inside):
     for name in ("one", "two"):
         (tmp_path / f"{name}.tsv").write_text(TEXT)
-    run = inside("plot", "curves", "one.tsv", "two.tsv", "-o", "c.svg", "--metric", "ll", "--against", "seconds")
+    run = inside(
+        "plot", "curves", "one.tsv", "two.tsv", "-o", "c.svg", "--metric", "ll", "--against", "seconds"
+    )
     assert run.returncode == 0, run.stderr
     assert "<svg" in (tmp_path / "c.svg").read_text()
     run = inside("plot", "curves", "one.tsv", "-o", "d.png", "--metric", "accuracy")

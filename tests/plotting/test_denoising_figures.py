@@ -66,4 +66,4 @@ def test_missing_matplotlib_names_the_extra(tmp_path):
         "except WordkitError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "figures need the extra: pip install 'wordkit[plot]'\n"
+    assert done.stdout == "figures need matplotlib: pip install matplotlib (or wordkit with its extra plot)\n"

@@ -19,7 +19,10 @@ from wordkit.errors import Interrupted
 @click.option("--algorithm", type=click.Choice(["brown", "exchange"]), default="brown",
               help="Merge clusters, or move words between them.")  # fmt: skip
 @click.option(
-    "--sweeps", type=options.count, default=3, help="Of exchange over the words; more are slower and better."
+    "--sweeps",
+    type=options.count,
+    default=2,
+    help="Of exchange over the words, after they are dealt out; more are slower and better.",
 )
 @options.token_options
 @click.option(

@@ -50,6 +50,7 @@ def command(
     from wordkit.evaluation.result import Result
     from wordkit.formats.counts import Counts, write_counts
     from wordkit.models.cooccurrence import count_cooccurrences
+    from wordkit.models.word_choice import NUMBER, RARE
     from wordkit.signature import signature
     from wordkit.tally import Tally
 
@@ -79,6 +80,8 @@ def command(
     )
     whole = distance_weighting == "none"
     pairs = found.matrix.data.sum(dtype="int64" if whole else "float64").item()
+    count_of = dict(zip(found.words, found.counts.tolist(), strict=True))
+    covered = int(found.counts.sum()) - count_of.get(RARE, 0)
     result = Result(
         name="cooccur",
         data=", ".join(record["name"] for record in inputs),
@@ -87,8 +90,10 @@ def command(
             "cells": int(found.matrix.nnz),
             "pairs": pairs,
             "tokens": tokens,
+            "rare_tokens": tokens - covered,
+            "number_tokens": count_of.get(NUMBER, 0),
         },
-        covered=int(found.counts.sum()),
+        covered=covered,
         total=tokens,
     )
     print_results("cooccur", run, time.monotonic() - started, [result], as_json=as_json)

@@ -23,8 +23,9 @@ from wordkit.errors import WordkitError
                    "or both, the word's classes numbered behind the token's.")  # fmt: skip
 @click.option("--format", "format", type=click.Choice(["conll", "tsv"]), show_default="conll for CoNLL, tsv for text",
               help="Write CoNLL with Class= or Posterior= in MISC, or word<TAB>representation.")  # fmt: skip
-@click.option("--input-format", type=click.Choice(["auto", "text", "conll", "conllu", "conllx", "conllulex"]),
-              default="auto", help="Format of INPUT; auto goes by its first lines.")  # fmt: skip
+@click.option("--input-format", type=click.Choice(["auto", "text", "conll", "conllu", "conllx", "conllulex", "columns"]),
+              default="auto",
+              help="Format of INPUT; auto goes by its first lines. columns: words of a file for evaluate ner.")  # fmt: skip
 @click.option("--projection", type=click.Choice(["exact", "kbest", "ebest"]), default="exact",
               help="Infer over all classes, or as the model was trained.")  # fmt: skip
 @click.option("--min-probability", type=options.share, default=0.001,

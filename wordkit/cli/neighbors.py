@@ -1,23 +1,31 @@
-"""``wordkit neighbors``: the nearest words of words."""
+"""``wordkit neighbors``: the nearest words of words, or of all words: a distributional thesaurus."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from wordkit.cli.options import command as wordkit_command
-from wordkit.cli.options import input_argument, json_option, policy_options, threads_option
+from wordkit.cli import options
+
+if TYPE_CHECKING:
+    from wordkit.evaluation.neighbors import WordNeighbors
 
 
-@wordkit_command("neighbors", example="wordkit neighbors data_samples/vectors.txt good city --top 5")
-@input_argument("vec")
+@options.command("neighbors", example="wordkit neighbors data_samples/vectors.txt good city --top 5")
+@options.input_argument("vec")
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--top", type=click.IntRange(1), default=10, metavar="N", help="How many neighbours a word.")
+@options.similarity_option(*options.SIMILARITIES)
 @click.option(
-    "--similarity",
-    type=click.Choice(["cosine", "dot", "euclidean", "bhattacharyya"]),
-    default="cosine",
-    help="Higher is nearer: euclidean is minus the distance, bhattacharyya is for rows of probabilities.",
+    "--all", "every", is_flag=True, help="List the neighbours of all words: a distributional thesaurus."
 )
+@options.output_option("Where the lists go.", default="-")
+@click.option(
+    "--format", "format", type=click.Choice(["pairs", "lines"]), default="pairs",
+    help="QUERY, WORD, SCORE a line; or a line a query, then WORD(SCORE) of all its neighbours, between tabs.",
+)  # fmt: skip
 @click.option(
     "--from",
     "from_format",
@@ -26,12 +34,12 @@ from wordkit.cli.options import input_argument, json_option, policy_options, thr
     help="Format of VEC.",
 )
 @click.option("--max-rows", type=click.IntRange(1), metavar="N", help="Search the first N rows only.")
-@policy_options
-@threads_option
-@json_option
+@options.policy_options
+@options.threads_option
+@options.json_option
 def command(
-    vec: str, words: tuple[str, ...], top: int, similarity: str, from_format: str | None, max_rows: int | None,
-    skip_invalid: bool, strict: bool, threads: int, as_json: bool,
+    vec: str, words: tuple[str, ...], top: int, similarity: str, every: bool, output: str, format: str,
+    from_format: str | None, max_rows: int | None, skip_invalid: bool, strict: bool, threads: int, as_json: bool,
 ) -> None:  # fmt: skip
     """List the nearest words of each WORD in vector file VEC; without WORD they are read from standard input,
     one a line.
@@ -42,42 +50,65 @@ def command(
     """
     import time
 
-    from wordkit.cli.report import message, print_json, print_lines, report_tally
+    from wordkit.cli.report import ProgressMonitor, message, report_tally
     from wordkit.errors import WordkitError
     from wordkit.evaluation.neighbors import neighbors_of_words
-    from wordkit.formats.opening import Input
+    from wordkit.formats.opening import Input, open_output
     from wordkit.formats.vectors import read_vectors
     from wordkit.formats.word_list import read_word_list
     from wordkit.signature import signature
     from wordkit.tally import Tally
 
-    if not words and vec == "-":
+    if every and words:
+        raise click.UsageError("--all lists every word: it takes no WORD")
+    if not words and not every and vec == "-":
         raise click.UsageError("standard input is the vector file, so the words must be arguments")
+    options.check_outputs(output, inputs=[vec])
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
-    queries = words or read_word_list("-", tally)
+    queries = None if every else words or read_word_list("-", tally)
     with Input(vec, digest=True) as source:
         names, vectors = read_vectors(source, max_rows=max_rows, format=from_format, tally=tally)
+    monitor = ProgressMonitor("neighbors")
     found = neighbors_of_words(
         queries, names, vectors, top=top, similarity=similarity, threads=threads,
-        source=source.name, tally=tally,
+        source=source.name, tally=tally, monitor=monitor,
     )  # fmt: skip
-    if not found.lists:
+    total = len(names) if queries is None else len(queries)
+    if not found.queries:
         report_tally(tally)
-        raise WordkitError(f"{source.name}: none of the {len(queries)} words has a vector")
-    run = signature(
-        "neighbors", {"top": top, "similarity": similarity, "max-rows": max_rows}, [source.record()]
-    )
-    if as_json:
-        results = [
-            {"query": query, "neighbors": [{"word": word, "score": score} for word, score in near]}
-            for query, near in found.lists
-        ]
-        head = {"command": "neighbors", "signature": run, "seconds": round(time.monotonic() - started, 3)}
-        counts = {"covered": len(results), "total": len(queries), "zero_vectors": found.zero_vectors}
-        print_json({**head, **counts, "results": results})
-    else:
-        for query, near in found.lists:
-            print_lines(f"{query}\t{word}\t{score:.6f}" for word, score in near)
+        raise WordkitError(f"{source.name}: none of the {total} words has a vector")
+    parameters = {"top": top, "similarity": similarity, "all": True if every else None, "max-rows": max_rows}
+    run = signature("neighbors", parameters, [source.record()])
+    head = {"command": "neighbors", "signature": run, "covered": len(found.queries), "total": total}
+    try:
+        with open_output(output) as out:
+            for text in _json(found, head, started) if as_json else _lines(found, format == "pairs"):
+                out.write(text.encode("utf-8", "surrogateescape"))
+    finally:
+        monitor.close()
     report_tally(tally)
     message(f"signature: {run}")
+
+
+def _lines(found: WordNeighbors, pairs: bool) -> Iterator[str]:
+    """The lists as text, a query at a time."""
+    for query, near in zip(found.queries, found.lists, strict=True):
+        if pairs:
+            yield "".join(f"{query}\t{word}\t{score + 0.0:.6f}\n" for word, score in near)
+        else:
+            yield "\t".join([query, *(f"{word}({score + 0.0:.2f})" for word, score in near)]) + "\n"
+
+
+def _json(found: WordNeighbors, head: Mapping[str, Any], started: float) -> Iterator[str]:
+    """One object with all lists on one line."""
+    import json
+    import time
+
+    results = [
+        {"query": query, "neighbors": [{"word": word, "score": score} for word, score in near]}
+        for query, near in zip(found.queries, found.lists, strict=True)
+    ]
+    seconds = round(time.monotonic() - started, 3)
+    whole = {**head, "seconds": seconds, "zero_vectors": found.zero_vectors, "results": results}
+    yield json.dumps(whole, ensure_ascii=False, allow_nan=False) + "\n"

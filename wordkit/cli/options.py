@@ -59,8 +59,11 @@ def output_option(help: str, *, default: str | None = None) -> Decorator:
     return click.option("-o", "--output", type=kind, default=default, help=help)
 
 
+_PATH = click.Path(allow_dash=True)  # one object: options of one name have one type
+
+
 def path_option(*names: str, help: str, metavar: str = "FILE") -> Decorator:
-    return click.option(*names, type=click.Path(allow_dash=True), metavar=metavar, help=help)
+    return click.option(*names, type=_PATH, metavar=metavar, help=help)
 
 
 class _Positive(click.FloatRange):
@@ -107,6 +110,11 @@ finite = _Finite()
 positive = _Positive(0, min_open=True)
 not_negative = _Positive(0)
 share = _Positive(0, 1)
+
+
+def between(lowest: float, highest: float, *, max_open: bool = False) -> click.ParamType:
+    """A finite number from one to the other, which with ``max_open`` it must not reach."""
+    return _Positive(lowest, highest, max_open=max_open)
 
 
 def up_to(highest: float) -> click.ParamType:
@@ -221,6 +229,65 @@ def lookup_options(unknown: str) -> Decorator:
         return function
 
     return decorate
+
+
+summary_option = click.option(
+    "--summary", is_flag=True, help="Print one table: a line of names, then a line a data set."
+)
+
+
+def interval_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--summary`` and ``--intervals``."""
+    function = seed_option(function)
+    return summary_option(
+        click.option(
+            "--intervals",
+            is_flag=True,
+            help="95 % bootstrap intervals too, from 2,000 resamples of the items.",
+        )(function)
+    )
+
+
+def comparison_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--summary``, ``--intervals`` and ``--against``."""
+    help = (
+        "Evaluate these vectors too, and test whether they differ on the items that both score: exact McNemar "
+        "test of right and wrong, permutation test of correlations."
+    )
+    return interval_options(path_option("--against", metavar="VEC2", help=help)(function))
+
+
+def tagged_word_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--word-form``: how the vectors write words with a part of speech."""
+    return click.option(
+        "--word-form", type=click.Choice(["auto", "plain", "short", "upos"]), default="auto",
+        help="How VEC writes a noun: dog, dog-n or dog/NOUN; auto takes what finds the most words.",
+    )(function)  # fmt: skip
+
+
+def transition_option(help: str) -> Decorator:
+    """``--transition``: the model whose transitions transform vectors of dependents."""
+    return path_option("--transition", metavar="MODEL", help=help)
+
+
+def similarity_option(*choices: str) -> Decorator:
+    """``--similarity``, cosine by default."""
+    return click.option(
+        "--similarity", type=click.Choice(choices), default="cosine",
+        help="Distances are taken with a minus, so that higher is nearer; from kl on for rows of probabilities.",
+    )  # fmt: skip
+
+
+SIMILARITIES = (
+    "cosine",
+    "dot",
+    "euclidean",
+    "kl",
+    "chi-squared",
+    "jensen-shannon",
+    "hellinger",
+    "bhattacharyya",
+)
 
 
 def token_options(function: Callable[..., Any]) -> Callable[..., Any]:

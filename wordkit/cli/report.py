@@ -63,22 +63,31 @@ def print_lines(lines: Iterable[str]) -> None:
 def _number(value: Any) -> str:
     if value is None:
         return "n/a"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
-    """``a/b/c<TAB>value`` for what is nested; a table of counts gives its cells that are not 0, row/column."""
-    if isinstance(value, Mapping) and set(value) == {"labels", "counts"}:
+    """``a/b/c<TAB>value`` for what is nested; a table of counts gives its cells that are not 0, row/column.
+
+    A list of words or numbers is one line, spaces between them: hundreds of unknown words must not hide the rest.
+    """
+    if isinstance(value, Mapping) and {"labels", "counts"} <= set(value) <= {"labels", "columns", "counts"}:
+        columns = value.get("columns", value["labels"])
         for name, row in zip(value["labels"], value["counts"], strict=True):
-            for column, count in zip(value["labels"], row, strict=True):
+            for column, count in zip(columns, row, strict=True):
                 if count:
                     yield f"{prefix}/{name}/{column}", str(count)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(f"{prefix}/{key}", inner)
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, (list, tuple)) and any(isinstance(item, (Mapping, list, tuple)) for item in value):
         for item in value:
             yield from _flat(prefix, item)
+    elif isinstance(value, (list, tuple)):
+        if value:
+            yield prefix, " ".join(map(_number, value))
     else:
         yield prefix, _number(value)
 
@@ -88,6 +97,8 @@ def _rows(result: Result, details: bool) -> Iterator[tuple[str, str]]:
         yield name, _number(value)
     yield "covered", str(result.covered)
     yield "total", str(result.total)
+    for name, value in result.extras.items():
+        yield from _flat(name, value)
     if details:
         for name, value in result.details.items():
             yield from _flat(name, value)
@@ -101,12 +112,14 @@ def print_results(
     *,
     as_json: bool,
     details: bool = False,
+    summary: bool = False,
 ) -> None:
     """Print evaluations as CLI scripts expect them.
 
     TSV: ``name<TAB>value``; with several inputs a third column names the input; means of the metrics and sums of the items
     come first. JSON: one object
-    with the metrics at the top (means over the inputs) and the single results under ``results``.
+    with the metrics at the top (means over the inputs) and the single results under ``results``. With ``summary``, TSV is one
+    table: a line of names, a line an input, and their mean if there are several.
     """
     several = len(results) > 1
     covered, total = sum(r.covered for r in results), sum(r.total for r in results)
@@ -115,8 +128,10 @@ def print_results(
         top = {"command": command, "signature": signature, "seconds": round(seconds, 3), **means}
         top |= {"covered": covered, "total": total}
         if not several and results:
-            top |= results[0].details
+            top |= results[0].beside()
         print_json({**top, "results": [result.as_dict() for result in results]})
+    elif summary:
+        print_lines(_table(results, means, covered, total))
     elif several:
         print_lines(f"{name}\t{_number(value)}\tmean" for name, value in means.items())
         print_lines([f"covered\t{covered}\tsum", f"total\t{total}\tsum"])
@@ -125,6 +140,35 @@ def print_results(
     else:
         print_lines(f"{name}\t{value}" for result in results for name, value in _rows(result, details))
     message(f"signature: {signature}")
+
+
+def _table(
+    results: Sequence[Result], means: Mapping[str, float | None], covered: int, total: int
+) -> Iterator[str]:
+    """One line a result; beside a metric its interval, and its difference from other vectors with the p-value."""
+    intervals = {name for result in results for name in result.extras.get("intervals", ())}
+    against = {name for result in results for name in result.extras.get("against", {}).get("differences", ())}
+    names = ["data"]
+    for name in means:
+        names += [name, *([f"{name}_low", f"{name}_high"] if name in intervals else [])]
+        names += [f"{name}_difference", f"{name}_p_value"] if name in against else []
+    yield "\t".join([*names, "covered", "total"])
+    for result in results:
+        fields: list[Any] = [result.data]
+        for name in means:
+            fields.append(result.metrics.get(name))
+            if name in intervals:
+                bounds = result.extras["intervals"].get(name, {})
+                fields += [bounds.get("low"), bounds.get("high")]
+            if name in against:
+                found = result.extras["against"]["differences"].get(name, {})
+                fields += [found.get("difference"), found.get("p_value")]
+        yield "\t".join(map(_number, [*fields, result.covered, result.total]))
+    if len(results) > 1:
+        fields = ["mean"]
+        for name, value in means.items():
+            fields += [value, *[""] * (2 * (name in intervals) + 2 * (name in against))]
+        yield "\t".join(map(_number, [*fields, covered, total]))
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -146,12 +190,14 @@ class ProgressMonitor(Monitor):
     ) -> None:
         """``tell``: print each epoch's record, which otherwise --verbose does.
 
-        ``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each.
+        ``decorate`` gives more numbers for the record of an epoch; ``on_epoch`` may be set to run after each, ``epochs`` to how
+        many there will be.
 
         The file ``log`` is begun at the first epoch, not before: a run that fails earlier leaves the old one alone.
         """
         self.description, self.decorate, self.tell = description, decorate, tell
         self._log_path, self._log_mode = log, "a" if append else "w"
+        self.epochs: int | None = None
         self.on_epoch: Callable[[], None] = lambda: None
         self._born = time.monotonic()
         self._bar: Any = None
@@ -167,7 +213,12 @@ class ProgressMonitor(Monitor):
 
             # smoothing=0: time left from the rate over the whole run
             self._bar = tqdm(
-                total=total, unit=unit, desc=self.description, smoothing=0, unit_scale=True, leave=False
+                total=total or None,
+                unit=unit,
+                desc=self.description,
+                smoothing=0,
+                unit_scale=True,
+                leave=False,
             )
 
     def advance(self, done: int) -> None:
@@ -179,6 +230,9 @@ class ProgressMonitor(Monitor):
         if now - self._last >= LINE_SECONDS:
             self._last = now
             rate = self._done / (now - self._started)
+            if not self._total:  # not known beforehand
+                message(f"{self.description}: {self._done} {self._unit}, {rate:.0f}/s")
+                return
             left = (self._total - self._done) / rate if rate else 0.0
             message(
                 f"{self.description}: {self._done} of {self._total} {self._unit}, {rate:.0f}/s, about {left:.0f} s left"
@@ -196,10 +250,10 @@ class ProgressMonitor(Monitor):
                 raise WordkitError(f"{self._log_path}: {error.strerror or error}") from None
             self._log_mode = "a"
         if self.tell or _flag("verbose"):
-            message(
-                f"{self.description}: "
-                + ", ".join(f"{key} {_number(value)}" for key, value in record.items())
-            )
+            shown = {key: _number(value) for key, value in record.items()}
+            if self.epochs and "epoch" in shown:
+                shown["epoch"] += f" of {self.epochs}"
+            message(f"{self.description}: " + ", ".join(f"{key} {value}" for key, value in shown.items()))
         self.on_epoch()
 
     def close(self) -> None:

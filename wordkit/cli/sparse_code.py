@@ -28,7 +28,8 @@ from wordkit.errors import Interrupted
 @click.option("--dim", type=options.count, default=52, metavar="M", help="Dimensions of the codes.")
 @click.option("--regularizer", type=click.Choice(["forest", "l1", "none"]), default="forest",
               help="A dimension only where the one above it is used; any few dimensions; no zeros.")  # fmt: skip
-@click.option("--lam", type=options.not_negative, default=0.1, help="Weight of the regularizer.")
+@click.option("--lam", type=options.not_negative, default=0.1,
+              help="Weight of the regularizer. At 0.1 some 96 % of the codes are not zero, at 1 40 %, at 2 12 %.")  # fmt: skip
 @click.option("--tree-shape", default="3x3", metavar="SHAPE",
               help="Children of a node at each level: 3x3 is trees of 1 + 3 + 9 nodes.")  # fmt: skip
 @options.path_option(
@@ -36,7 +37,7 @@ from wordkit.errors import Interrupted
 )
 @click.option("--nonnegative", is_flag=True, help="Codes do not go below zero.")
 @click.option("--algorithm", type=click.Choice(["online", "sgd", "svd"]), default="online",
-              help="Batches of words; single cells, for counts of any size; singular vectors.")  # fmt: skip
+              help="Batches of words; single cells, for counts of any size; singular vectors (PCA, not centred).")  # fmt: skip
 @click.option("--epochs", type=options.count, show_default="5, 20 with sgd", help="Passes over the data.")
 @click.option("--batch-size", type=options.count, default=512, help="Words of a step of online.")
 @click.option("--tol", type=options.positive, default=1e-3, help="Relative duality gap of a finished code.")
@@ -53,7 +54,7 @@ from wordkit.errors import Interrupted
 @click.option(
     "--zeros",
     type=options.share,
-    default=0.5,
+    default=0.9,
     help="Share of the draws of sgd that are any cells, mostly zeros.",
 )
 @click.option("--weighting", type=click.Choice(["pmi", "ppmi", "count"]), default="pmi",
@@ -103,13 +104,14 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
     started = time.monotonic()
     tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
     run = Run(given, explicit, tally)
-    monitor = ProgressMonitor("sparse-code", log=given["log"], append=bool(given["resume"]))
+    monitor = ProgressMonitor("sparse-code", log=given["log"], append=bool(given["resume"]), tell=True)
     try:
         with graceful_stop(monitor):
             run.read(corpus, monitor, message)
             report_tally(tally)
             if given["checkpoint"]:
                 monitor.on_epoch = lambda: run.save(given["checkpoint"])
+            monitor.epochs = run.coder.n_epochs
             run.fit(monitor)
     except Interrupted as error:
         raise interruption(error, given["checkpoint"], run.save if run.begun else None) from None
@@ -117,6 +119,8 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
         monitor.close()
     run.write(output, given["dictionary_out"], given["forest_out"])
     result, signature = run.result(), run.signature()
+    if not result.covered:
+        message("warning: all codes are zero; a smaller --lam lets them live")
     if output == "-":  # the vectors are the result
         message(f"density {result.metrics['density']:.4g}")
         message(f"signature: {signature}")
@@ -126,25 +130,9 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
         )
 
 
-_ONLINE = ("batch_size", "shuffle")
-_CODES = ("tol", "max_iter")
-_SGD = ("learning_rate", "tau", "sgd_step", "sampling", "zeros")
-# What an option means nothing to: (option, value) and the options that it switches off.
-_MEANINGLESS = {
-    ("algorithm", "online"): ("power", *_SGD),
-    ("algorithm", "sgd"): ("power", *_ONLINE, *_CODES),
-    ("algorithm", "svd"): (
-        *_ONLINE, *_CODES, *_SGD, "regularizer", "lam", "tree_shape", "forest", "nonnegative", "epochs", "heldout", "checkpoint",
-        "log", "forest_out",
-    ),
-    ("regularizer", "l1"): ("tree_shape", "forest"),
-    ("regularizer", "none"): ("lam", "tree_shape", "forest"),
-    ("weighting", "count"): ("shift",),
-}  # fmt: skip
-
-
 def _check_meaning(given: dict[str, Any], explicit: set[str], output: str) -> None:
     """Refuse what contradicts, and say which options have no effect."""
+    from wordkit.models.coding_training import MEANINGLESS
     from wordkit.models.forests import forest_of_shape
 
     if output == "-" and given["as_json"]:
@@ -163,4 +151,4 @@ def _check_meaning(given: dict[str, Any], explicit: set[str], output: str) -> No
             forest_of_shape(given["tree_shape"], dim=given["dim"])
         except ValueError as error:
             raise click.UsageError(f"--dim, --tree-shape: {error}") from None
-    options.warn_meaningless(_MEANINGLESS, given, explicit)
+    options.warn_meaningless(MEANINGLESS, given, explicit)

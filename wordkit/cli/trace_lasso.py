@@ -10,12 +10,12 @@ import click
 
 from wordkit.cli import options
 from wordkit.cli.report import ProgressMonitor, graceful_stop, message, print_results, report_tally
-from wordkit.errors import Interrupted
+from wordkit.errors import ConvergenceWarning, Interrupted
 
 # What an option means nothing to: (option, value) and the options that it switches off.
 _MEANINGLESS = {
     ("penalty", "lasso"): ("solver", "penalty_matrix", "group_weights", "l1_ratio"),
-    ("penalty", "ridge"): ("solver", "penalty_matrix", "group_weights", "l1_ratio"),
+    ("penalty", "ridge"): ("solver", "penalty_matrix", "group_weights", "l1_ratio", "max_iter"),
     ("penalty", "elastic-net"): ("solver", "penalty_matrix", "group_weights"),
     ("penalty", "pairwise-elastic-net"): ("solver", "penalty_matrix", "group_weights", "l1_ratio"),
     ("penalty", "trace"): ("group_weights", "l1_ratio"),
@@ -43,14 +43,14 @@ _MEANINGLESS = {
     metavar="N",
     help="Solve at N lambdas, from the least that gives zero.",
 )
-@click.option("--path-ratio", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01,
-              help="The last lambda of a path, as a share of the first.")  # fmt: skip
+@click.option("--path-ratio", type=options.between(1e-30, 1, max_open=True),
+              help="The last lambda of a path, as a share of the first: 0.01, less for penalties with squares.")  # fmt: skip
 @click.option("--cv", type=click.IntRange(2), metavar="K", help="Choose lambda by K-fold cross-validation.")
 @click.option("--cv-rule", type=click.Choice(["min", "1se"]), default="min",
               help="The lambda with the least error, or the greatest within a standard error of it.")  # fmt: skip
 @click.option(
     "--l1-ratio",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=options.between(1e-30, 1),
     default=0.5,
     help="Share of l1 in the elastic net.",
 )
@@ -78,11 +78,11 @@ _MEANINGLESS = {
 def command(context: click.Context, x: str, y: str | None, output: str, **given: Any) -> None:
     """Regression that selects variables, also where they are strongly correlated: the trace Lasso.
 
-    X is .npy, .npz (SciPy's sparse form), csv or tsv with or without a line of names, or vectors in word2vec's form; Y has a
-    number a line. A single file is svmlight, whose labels are the target. The coefficients are written as name, value,
-    selected (1 or 0), on the scale of the data, the intercept last. gap is certified: the objective is at most that far above
-    its minimum. lam_max is the least lambda known to make all coefficients zero; rank is that of the selected columns. Method:
-    Grave, Obozinski and Bach, NIPS 2011.
+    X is .npy, .npz (SciPy's sparse form), csv, tsv or numbers between spaces, with or without a line of names, or vectors in
+    word2vec's form; Y has a number a line. A single file is svmlight, whose labels are the target. The coefficients are written
+    as name, value, selected (1 or 0), on the scale of the data, the intercept last. gap is certified: the objective is at most
+    that far above its minimum. lam_max is the least lambda known to make all coefficients zero; rank is that of the selected
+    columns. Method: Grave, Obozinski and Bach, NIPS 2011.
     """
     from wordkit.models.regression_run import Run
     from wordkit.tally import Tally
@@ -103,8 +103,9 @@ def command(context: click.Context, x: str, y: str | None, output: str, **given:
         raise Interrupted(f"{error}; nothing was written") from None
     finally:
         monitor.close()
-    for warning in caught:
-        message(f"warning: {warning.message}")
+    for warning in caught:  # a solver's own says less than the gap does
+        if issubclass(warning.category, ConvergenceWarning):
+            message(f"warning: {warning.message}")
     for note in run.notes():
         message(note)
     run.write(output, given["model_out"])
@@ -117,6 +118,8 @@ def command(context: click.Context, x: str, y: str | None, output: str, **given:
 
 def _check(context: click.Context, x: str, y: str | None, output: str, given: dict[str, Any]) -> None:
     """Options that contradict one another, or have no effect."""
+    from wordkit.formats.regression_data import LARGEST, SMALLEST
+
     if output == "-" and given["as_json"]:
         raise click.UsageError("--json and -o - both want standard output")
     if sum(given[name] is not None for name in ("lam", "path", "cv")) > 1:
@@ -125,6 +128,10 @@ def _check(context: click.Context, x: str, y: str | None, output: str, given: di
         raise click.UsageError("--penalty group needs --groups FILE, and only it does")
     if given["penalty_matrix"] and given["penalty"] != "trace":
         raise click.UsageError("--penalty-matrix goes with --penalty trace only")
+    if given["lam"] and not SMALLEST <= given["lam"] <= LARGEST:
+        raise click.UsageError(
+            f"--lam {given['lam']:g}: expected 0, or a number from {SMALLEST:g} to {LARGEST:g}"
+        )
     if given["loss"] == "logistic" and given["penalty"] not in ("trace", "group"):
         raise click.UsageError("--loss logistic goes with --penalty trace or group only")
     if given["penalty"] == "pairwise-elastic-net" and not given["normalize"]:
@@ -141,4 +148,6 @@ def _check(context: click.Context, x: str, y: str | None, output: str, given: di
     if not given["cv"]:
         for name in sorted(explicit & {"cv_rule", "seed"}):
             message(f"warning: --{name.replace('_', '-')} means nothing without --cv")
+        if not given["path"] and "path_ratio" in explicit:
+            message("warning: --path-ratio means nothing without --path or --cv")
     options.warn_meaningless(_MEANINGLESS, given, explicit)

@@ -46,7 +46,7 @@ def _grid(
 )
 @options.input_argument("train", many=True)
 @options.output_option("The model file.")
-@click.option("--vectors", type=click.Path(allow_dash=True), metavar="VEC",
+@options.path_option("--vectors", metavar="VEC",
               help="Initial word vectors; words it lacks start at zero.")  # fmt: skip
 @click.option(
     "--dim", type=options.count, default=100, help="Length of random initial vectors, uniform(-1, 1)."

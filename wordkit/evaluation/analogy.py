@@ -11,7 +11,7 @@ import numpy as np
 
 from wordkit.errors import WordkitError
 from wordkit.evaluation.known_vectors import KnownVectors, check_policy, stand_in
-from wordkit.evaluation.result import Result
+from wordkit.evaluation.result import Result, Sample
 from wordkit.evaluation.vector_offsets import METHODS, best_answers, log_normalizers
 from wordkit.formats.questions import Questions, is_syntactic
 
@@ -84,6 +84,7 @@ def analogy_result(
             "sections": _sections(questions, covered, scores, likelihoods, outputs is not None),
         },
         parameters={"method": method, "unknown": unknown, "ignore_case": known.ignore_case},
+        samples=_samples(questions, scores, likelihoods),
     )
 
 
@@ -127,10 +128,26 @@ def _mean(values: np.ndarray) -> float | None:
     return float(there.mean()) if len(there) else None
 
 
+def _syntactic(questions: Questions) -> np.ndarray:
+    """bool (questions,)."""
+    kind = np.array([is_syntactic(name) for name in questions.names], dtype=bool)
+    return np.asarray(kind[np.array(questions.sections, dtype=np.int64)])
+
+
+def _samples(questions: Questions, scores: np.ndarray, likelihoods: np.ndarray) -> dict[str, Sample]:
+    syntactic = _syntactic(questions)
+    values = {
+        "accuracy": scores,
+        "semantic": np.where(syntactic, np.nan, scores),
+        "syntactic": np.where(syntactic, scores, np.nan),
+        "log_likelihood": likelihoods,
+    }
+    return {name: Sample.of_mean(some) for name, some in values.items() if not np.isnan(some).all()}
+
+
 def _means(questions: Questions, values: np.ndarray) -> dict[str, float | None]:
     """Means over all questions, the semantic and the syntactic ones."""
-    kind = np.array([is_syntactic(name) for name in questions.names], dtype=bool)
-    syntactic = kind[np.array(questions.sections, dtype=np.int64)]
+    syntactic = _syntactic(questions)
     return {
         "accuracy": _mean(values),
         "semantic": _mean(values[~syntactic]),

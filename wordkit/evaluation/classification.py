@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wordkit.evaluation.result import Result
+from wordkit.evaluation.result import Result, Sample
 
 MOST_LABELS = 1000  # a table of confusion grows with the square
 
@@ -49,6 +49,7 @@ def classification_result(
             "confusion": _confusion([str(x) for x in labels], g, p),
             "unseen_labels": [str(x) for x in np.setdiff1d(gold, known)],
         },
+        samples={"accuracy": Sample(np.arange(len(gold)), (g == p).astype(np.float64))},
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from wordkit.errors import DataError
+from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input, opened
 from wordkit.formats.vectors import iter_vectors, read_vectors
 from wordkit.tally import Tally
@@ -36,8 +36,13 @@ class KnownVectors:
 
     def row(self, word: str, lowercase: bool = False) -> int:
         """Row of a word, with ``lowercase`` that of its lower case if it has none itself; -1 if there is none."""
-        found = self.rows.get(word.lower() if self.ignore_case else word, -1)
-        return self.rows.get(word.lower(), -1) if lowercase and found < 0 else found
+        return find_row(self.rows, word, self.ignore_case, lowercase)
+
+
+def find_row(rows: Mapping[str, int], word: str, ignore_case: bool = False, lowercase: bool = False) -> int:
+    """Row of a word, in lower case with ``ignore_case``; -1 if it has none. ``lowercase``: then that of its lower case."""
+    found = rows.get(word.lower() if ignore_case else word, -1)
+    return rows.get(word.lower(), -1) if lowercase and found < 0 else found
 
 
 def read_known_vectors(
@@ -110,6 +115,61 @@ def read_all_vectors(
     return KnownVectors(name, rows, vectors if len(kept) == len(names) else vectors[kept], mean, ignore_case)
 
 
+@dataclass(frozen=True)
+class ChosenVectors:
+    """The vectors of some words, in their order.
+
+    Attributes:
+        words: those that have a finite vector, each once.
+        vectors: (words, dim).
+        total: how many different words were asked for.
+    """
+
+    words: list[str]
+    vectors: np.ndarray
+    total: int
+
+
+def read_chosen_vectors(
+    path: str | os.PathLike[str] | Input, words: Sequence[str] | None, *, tally: Tally, top: int | None = None
+) -> ChosenVectors:
+    """The vectors of words; the tally is told of words that have none, or one that holds nan or inf, and of repeated ones.
+
+    Args:
+        words: None for those of the first ``top`` rows.
+
+    Raises:
+        DataError: as :func:`wordkit.formats.vectors.read_vectors`; no word has a finite vector.
+    """
+    with opened(path) as source:
+        if words is None:
+            names, vectors = read_vectors(source, max_rows=top, tally=tally)
+            words, rows = (
+                names,
+                {name: row for row, name in enumerate(names) if np.isfinite(vectors[row]).all()},
+            )
+        else:
+            known = read_known_vectors(source, words, tally=tally)
+            rows, vectors = dict(known.rows), known.vectors
+        asked = list(dict.fromkeys(words))
+        if repeated := len(words) - len(asked):
+            tally.warn(
+                "repeated word",
+                DataError(source.name, None, "a word that is asked for twice counts once"),
+                repeated,
+            )
+        chosen = [word for word in asked if word in rows]
+        if not chosen:
+            raise DataError(source.name, None, f"none of the {len(asked)} words has a vector")
+        for word in asked:
+            if word not in rows:
+                tally.warn(
+                    "unknown word",
+                    DataError(source.name, None, f"the word {word!r} has no vector, or none that is finite"),
+                )
+        return ChosenVectors(chosen, vectors[[rows[word] for word in chosen]], len(asked))
+
+
 def stand_in(known: KnownVectors, unknown: str) -> np.ndarray:
     """What an unknown word has by a policy: the mean vector, or the zero vector (which ``skip`` leaves unused)."""
     return known.mean if unknown == "mean" else np.zeros_like(known.mean)
@@ -130,3 +190,12 @@ def warn_of_zero_vectors(
     if found:
         what = f"the vector of {found[0]!r} is zero: its cosine with anything is 0"
         tally.warn("zero vector", DataError(known.name, None, what), len(found))
+
+
+def refuse_negative(known: KnownVectors, rows: Iterable[tuple[str, int]], similarity: str) -> None:
+    """WordkitError if the vector of one of these words (word, row or -1) holds negative values, which are no probabilities."""
+    negative = np.any(known.vectors < 0, axis=1)
+    for word, row in rows:
+        if row >= 0 and negative[row]:
+            what = f"the vector of {word!r} holds negative values"
+            raise WordkitError(f"{known.name}: {what}: {similarity} is for probabilities")

@@ -8,22 +8,22 @@ other queries.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from wordkit.errors import DataError, WordkitError
-from wordkit.evaluation.measures import MEASURES
+from wordkit.evaluation.measures import OF_PROBABILITIES
+from wordkit.evaluation.neighbor_scores import SIMILARITIES, Scorer
+from wordkit.monitor import Monitor
 from wordkit.parallel import map_blocks
 from wordkit.tally import Tally
 
-# Those of the measures whose first pass is a matrix product.
-SIMILARITIES = ("cosine", "dot", "euclidean", "bhattacharyya")
+__all__ = ["SIMILARITIES", "NeighborIndex", "Neighbors", "nearest_neighbors", "neighbors_of_words"]
 QUERY_BLOCK, ROW_BLOCK = 128, 2048
-# Outside these, float32 products could overflow or lose digits: float64 does the first pass too.
-_SAFE_NORMS = (1e-12, 1e12)
+WORDS_AT_ONCE = 2048  # queries whose lists are held in memory
 
 
 class Neighbors(NamedTuple):
@@ -43,79 +43,6 @@ class Neighbors(NamedTuple):
     invalid_vectors: int
 
 
-class _Scorer:
-    """Scores of one similarity. The approximate ones, of shape (queries, rows), are within ``slack`` of the
-    exact ones.
-    """
-
-    def __init__(self, vectors: np.ndarray, queries: np.ndarray, similarity: str) -> None:
-        if similarity not in SIMILARITIES:
-            raise ValueError(f"similarity is {similarity!r}, expected one of {', '.join(SIMILARITIES)}")
-        self.similarity = similarity
-        self.vectors = vectors
-        self.squares = np.empty(len(vectors))
-        for lo in range(0, len(vectors), ROW_BLOCK):
-            block = vectors[lo : lo + ROW_BLOCK].astype(np.float64)
-            self.squares[lo : lo + len(block)] = (block * block).sum(axis=1)
-            if similarity == "bhattacharyya" and (block < 0).any():
-                row = lo + int(np.argmax((block < 0).any(axis=1)))
-                raise ValueError(
-                    f"row {row} holds negative values: Bhattacharyya coefficients are of probabilities"
-                )
-        self.norms = np.sqrt(self.squares)
-        self.finite = np.isfinite(self.squares)
-        self.largest = float(self.norms[self.finite].max(initial=0.0))
-        norms = np.concatenate(
-            [self.norms[self.finite], np.sqrt((queries.astype(np.float64) ** 2).sum(axis=1))]
-        )
-        norms = norms[norms > 0]
-        safe = not norms.size or (norms.min() > _SAFE_NORMS[0] and norms.max() < _SAFE_NORMS[1])
-        self.dtype = np.dtype(np.float32 if safe else np.float64)
-        # Worst-case rounding of a sum of dim products, and of the factors around it.
-        self.rounding = (vectors.shape[1] + 16) * float(np.finfo(self.dtype).eps)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.inverse = np.where(self.norms > 0, 1.0 / self.norms, 0.0)
-
-    def prepared(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Left factors of the products for queries (float64), and each query's slack."""
-        norms = np.sqrt((queries * queries).sum(axis=1))
-        if self.similarity == "cosine":
-            left, scale = queries / np.where(norms > 0, norms, 1.0)[:, None], np.ones(len(queries))
-        elif self.similarity == "bhattacharyya":
-            left = np.sqrt(queries)
-            largest_sum = self.largest * np.sqrt(self.vectors.shape[1])  # |v|_1 <= sqrt(dim) |v|_2
-            scale = np.sqrt(queries.sum(axis=1) * largest_sum)
-        else:
-            left, scale = queries, norms * self.largest
-            if self.similarity == "euclidean":
-                scale = scale + self.largest**2
-        return left.astype(self.dtype), 2 * self.rounding * scale
-
-    def approximate(self, left: np.ndarray, lo: int, hi: int, out: np.ndarray) -> np.ndarray:
-        """(queries, hi - lo) in ``out``; for euclidean it is (|q|^2 - |q - v|^2) / 2, which orders alike."""
-        block = self.vectors[lo:hi].astype(self.dtype, copy=False)
-        with np.errstate(all="ignore"):  # rows with nan or inf
-            if self.similarity == "bhattacharyya":
-                block = np.sqrt(block)
-            scores = np.matmul(left, block.T, out=out)
-            if self.similarity == "cosine":
-                scores *= self.inverse[lo:hi].astype(self.dtype)
-            elif self.similarity == "euclidean":
-                scores -= (self.squares[lo:hi] / 2).astype(self.dtype)
-        if not self.finite[lo:hi].all():
-            scores[:, ~self.finite[lo:hi]] = -np.inf
-        return scores
-
-    def exact(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """float64 scores of one query (float64) with some rows, each as if it were the only one."""
-        scores = np.empty(len(rows))
-        measure = MEASURES[self.similarity]
-        for lo in range(0, len(rows), ROW_BLOCK):
-            some = rows[lo : lo + ROW_BLOCK]
-            scores[lo : lo + len(some)] = measure(self.vectors[some].astype(np.float64), query)
-        return scores
-
-
 class _Candidates:
     """For a block of queries: every row seen that may still be among the best, and the score to be beaten.
 
@@ -123,8 +50,9 @@ class _Candidates:
     block of rows would keep other threads waiting.
     """
 
-    def __init__(self, queries: int, top: int, slack: np.ndarray, dtype: np.dtype) -> None:
-        self.top, self.slack = top, slack
+    def __init__(self, queries: int, top: int, slack: np.ndarray, scorer: Scorer) -> None:
+        self.top, self.slack, self.scorer = top, slack, scorer
+        dtype = scorer.dtype
         self.floor = np.full(queries, np.finfo(dtype).min, dtype=dtype)
         none = np.empty(0, dtype=np.int64)
         self.gathered = [
@@ -144,11 +72,12 @@ class _Candidates:
         if self.count > self.patience:
             self._raise_floors()
 
-    def left(self) -> list[np.ndarray]:
-        """Row numbers of each query's candidates, in file order."""
+    def left(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Row numbers of each query's candidates, in file order, and their scores of the first pass."""
         self._raise_floors()
-        query, rows, _ = self.gathered[0]
-        return np.split(rows, np.searchsorted(query, np.arange(1, len(self.floor))))
+        query, rows, scores = self.gathered[0]
+        ends = np.searchsorted(query, np.arange(1, len(self.floor)))
+        return list(zip(np.split(rows, ends), np.split(scores, ends), strict=True))
 
     def _raise_floors(self) -> None:
         query, rows, scores = (np.concatenate(parts) for parts in zip(*self.gathered, strict=True))
@@ -159,7 +88,7 @@ class _Candidates:
             if end - start > self.top:
                 kth = np.partition(scores[start:end], end - start - self.top)[end - start - self.top]
                 # The k-th score and the rival's may both be off by the slack; rounding to the scores' type goes down.
-                floor = self.floor.dtype.type(float(kth) - 2 * self.slack[i])
+                floor = self.floor.dtype.type(self.scorer.floor(float(kth), float(self.slack[i])))
                 self.floor[i] = max(self.floor[i], np.nextafter(floor, self.floor.dtype.type(-np.inf)))
         keep = scores >= self.floor[query]
         self.gathered = [(query[keep], rows[keep], scores[keep])]
@@ -183,6 +112,48 @@ def _queries(queries: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray | Non
         return None, queries.astype(np.float32)
 
 
+class NeighborIndex:
+    """Vectors to search among, measured once for any number of searches.
+
+    Args:
+        vectors: (rows, dim), read as float32.
+        similarity: one of :data:`wordkit.evaluation.measures.MEASURES`, higher is nearer: a distance has a minus. From ``kl`` on
+            for rows of probabilities.
+
+    Raises:
+        ValueError: shapes, an unknown similarity, negative values where probabilities are asked for.
+    """
+
+    def __init__(self, vectors: np.ndarray, similarity: str = "cosine") -> None:
+        vectors = np.asarray(vectors, dtype=np.float32)
+        if vectors.ndim != 2 or vectors.shape[1] < 1:
+            raise ValueError(f"vectors are {vectors.shape}, expected (rows, dim)")
+        self.vectors, self.similarity = vectors, similarity
+        self.scorer = Scorer(vectors, similarity)
+
+    def search(self, queries: np.ndarray, *, top: int = 10, threads: int = 1) -> Neighbors:
+        """The ``top`` nearest rows of each query; arguments, result and errors as of :func:`nearest_neighbors`."""
+        if top < 1:
+            raise ValueError(f"top is {top}, expected at least 1")
+        scorer = self.scorer
+        own, wanted = _queries(queries, self.vectors)
+        bad = ~np.isfinite(wanted).all(axis=1)
+        if bad.any():
+            raise ValueError(f"query {int(np.argmax(bad))} holds nan or inf")
+        if self.similarity in OF_PROBABILITIES and (wanted < 0).any():
+            raise ValueError(f"a query holds negative values: {self.similarity} is for probabilities")
+        scorer.use(wanted)
+
+        def search(start: int) -> tuple[np.ndarray, np.ndarray]:
+            some = slice(start, start + QUERY_BLOCK)
+            return _search(scorer, wanted[some].astype(np.float64), None if own is None else own[some], top)
+
+        parts = map_blocks(search, range(0, len(wanted), QUERY_BLOCK), threads)
+        rows = np.concatenate([part[0] for part in parts]) if parts else np.empty((0, top), dtype=np.int64)
+        scores = np.concatenate([part[1] for part in parts]) if parts else np.empty((0, top))
+        return Neighbors(rows, scores, int((scorer.squares == 0).sum()), int((~scorer.finite).sum()))
+
+
 def nearest_neighbors(
     queries: np.ndarray, vectors: np.ndarray, *, top: int = 10, similarity: str = "cosine", threads: int = 1
 ) -> Neighbors:
@@ -192,58 +163,40 @@ def nearest_neighbors(
         queries: row numbers (n,), each row then not its own neighbour; or vectors (n, dim), nothing left out.
         vectors: (rows, dim), read as float32.
         top: at least 1.
-        similarity: ``cosine`` (0 with a zero vector), ``dot``, ``euclidean`` (the score is minus the
-            distance), or ``bhattacharyya`` (sum of sqrt(p q), for rows of probabilities).
+        similarity: one of :data:`wordkit.evaluation.measures.MEASURES`: ``cosine`` (0 with a zero vector), ``dot``,
+            ``euclidean`` (the score is minus the distance), or one for rows of probabilities.
         threads: the result does not depend on it.
 
     Returns:
         A :class:`Neighbors`.
 
     Raises:
-        ValueError: shapes, an unknown similarity, a query that holds nan or inf, negative values for
-            ``bhattacharyya``.
+        ValueError: shapes, an unknown similarity, a query that holds nan or inf, negative values where probabilities are
+            asked for.
     """
-    vectors = np.asarray(vectors, dtype=np.float32)
-    if vectors.ndim != 2 or vectors.shape[1] < 1 or top < 1:
-        raise ValueError(f"vectors are {vectors.shape} and top is {top}, expected (rows, dim) and at least 1")
-    own, wanted = _queries(queries, vectors)
-    bad = ~np.isfinite(wanted).all(axis=1)
-    if bad.any():
-        raise ValueError(f"query {int(np.argmax(bad))} holds nan or inf")
-    scorer = _Scorer(vectors, wanted, similarity)
-    if similarity == "bhattacharyya" and (wanted < 0).any():
-        raise ValueError("a query holds negative values: Bhattacharyya coefficients are of probabilities")
-
-    def search(start: int) -> tuple[np.ndarray, np.ndarray]:
-        some = slice(start, start + QUERY_BLOCK)
-        return _search(scorer, wanted[some].astype(np.float64), None if own is None else own[some], top)
-
-    parts = map_blocks(search, range(0, len(wanted), QUERY_BLOCK), threads)
-    rows = np.concatenate([part[0] for part in parts]) if parts else np.empty((0, top), dtype=np.int64)
-    scores = np.concatenate([part[1] for part in parts]) if parts else np.empty((0, top))
-    return Neighbors(rows, scores, int((scorer.squares == 0).sum()), int((~scorer.finite).sum()))
+    return NeighborIndex(vectors, similarity).search(queries, top=top, threads=threads)
 
 
 def _search(
-    scorer: _Scorer, queries: np.ndarray, own: np.ndarray | None, top: int
+    scorer: Scorer, queries: np.ndarray, own: np.ndarray | None, top: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows and scores of one block of queries (float64)."""
-    left, slack = scorer.prepared(queries)
-    candidates = _Candidates(len(queries), top, slack, scorer.dtype)
+    left, less, slack = scorer.prepared(queries)
+    candidates = _Candidates(len(queries), top, slack, scorer)
     total = len(scorer.vectors)
     # One buffer for all blocks: fresh memory for each would cost as much as the products.
     buffer = np.empty(len(queries) * ROW_BLOCK, dtype=scorer.dtype)
     for lo in range(0, total, ROW_BLOCK):
         hi = min(lo + ROW_BLOCK, total)
         out = buffer[: len(queries) * (hi - lo)].reshape(len(queries), hi - lo)
-        scores = scorer.approximate(left, lo, hi, out)
+        scores = scorer.approximate(left, less, lo, hi, out)
         if own is not None:
             inside = np.flatnonzero((own >= lo) & (own < hi))
             scores[inside, own[inside] - lo] = -np.inf
         candidates.add(scores, lo)
     rows, scores = np.full((len(queries), top), -1, dtype=np.int64), np.full((len(queries), top), np.nan)
-    for i, found in enumerate(candidates.left()):
-        exact = scorer.exact(queries[i], found)
+    for i, (found, bounds) in enumerate(candidates.left()):
+        found, exact = scorer.exact_best(queries[i], found, bounds, float(slack[i]), top)
         order = np.lexsort((found, -exact))[:top]
         rows[i, : len(order)], scores[i, : len(order)] = found[order], exact[order]
     return rows, scores
@@ -253,16 +206,18 @@ class WordNeighbors(NamedTuple):
     """Result of :func:`neighbors_of_words`.
 
     Attributes:
-        lists: (query, [(word, score), ...]) of each query that has a finite vector, in their order.
+        queries: those that have a finite vector, in their order.
+        lists: of each of them [(word, score), ...], made while they are iterated over, once.
         zero_vectors: how many vectors are zero.
     """
 
-    lists: list[tuple[str, list[tuple[str, float]]]]
+    queries: list[str]
+    lists: Iterator[list[tuple[str, float]]]
     zero_vectors: int
 
 
 def neighbors_of_words(
-    queries: Sequence[str],
+    queries: Sequence[str] | None,
     words: Sequence[str],
     vectors: np.ndarray,
     *,
@@ -271,17 +226,52 @@ def neighbors_of_words(
     threads: int,
     source: str,
     tally: Tally,
+    monitor: Monitor | None = None,
 ) -> WordNeighbors:
     """The nearest words of words; arguments as for :func:`nearest_neighbors`.
 
     Args:
-        queries: words; those without a finite vector are counted and passed over.
+        queries: words; those without a finite vector are counted and passed over. None: all words, those without one left out.
         words: one a row of ``vectors``.
         source: name of the vector file, for what the tally is told.
+        monitor: told of every list.
 
     Raises:
         WordkitError: vectors that the similarity is not defined for.
     """
+    rows = _rows_of(queries, words, vectors, source, tally)
+    if not len(rows):
+        return WordNeighbors([], iter(()), 0)
+    try:
+        index = NeighborIndex(vectors, similarity)
+    except ValueError as error:
+        raise WordkitError(f"{source}: {error}") from None
+    zero_vectors = int((index.scorer.squares == 0).sum())
+    if zero_vectors and similarity == "cosine":
+        word = words[int(np.argmin(index.scorer.squares))]
+        fault = DataError(source, None, f"the vector of {word!r} is zero: its cosine with any other is 0")
+        tally.warn("zero vector", fault, zero_vectors)
+    most = min(top, len(vectors))  # there are no more, however many were asked for
+    monitor = Monitor() if monitor is None else monitor
+
+    def lists() -> Iterator[list[tuple[str, float]]]:
+        monitor.begin(len(rows), "words")
+        for lo in range(0, len(rows), WORDS_AT_ONCE):
+            some = rows[lo : lo + WORDS_AT_ONCE]
+            found = index.search(some, top=most, threads=threads)
+            monitor.advance(len(some))
+            for near, scores in zip(found.rows.tolist(), found.scores.tolist(), strict=True):
+                yield [(words[row], score) for row, score in zip(near, scores, strict=True) if row >= 0]
+
+    return WordNeighbors([words[row] for row in rows], lists(), zero_vectors)
+
+
+def _rows_of(
+    queries: Sequence[str] | None, words: Sequence[str], vectors: np.ndarray, source: str, tally: Tally
+) -> np.ndarray:
+    """Rows of the queries that have a finite vector."""
+    if queries is None:
+        return np.flatnonzero(np.isfinite(vectors).all(axis=1))
     row_of = {word: row for row, word in enumerate(words)}
     known = []
     for query in queries:
@@ -291,20 +281,5 @@ def neighbors_of_words(
             fault = DataError(source, None, f"the vector of {query!r} is not finite")
             tally.warn("query with nan or inf", fault)
         else:
-            known.append(query)
-    if not known:
-        return WordNeighbors([], 0)
-    rows = np.array([row_of[query] for query in known])
-    try:
-        most = min(top, len(vectors))  # there are no more, however many were asked for
-        found = nearest_neighbors(rows, vectors, top=most, similarity=similarity, threads=threads)
-    except ValueError as error:
-        raise WordkitError(f"{source}: {error}") from None
-    if found.zero_vectors and similarity == "cosine":
-        fault = DataError(source, None, "cosine with a zero vector is 0")
-        tally.warn("zero vector", fault, found.zero_vectors)
-    lists = [
-        (query, [(words[row], float(score)) for row, score in zip(near, scores, strict=True) if row >= 0])
-        for query, near, scores in zip(known, found.rows.tolist(), found.scores, strict=True)
-    ]
-    return WordNeighbors(lists, found.zero_vectors)
+            known.append(row_of[query])
+    return np.array(known, dtype=np.int64)

@@ -3,8 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The items that a metric is computed from, for intervals and comparisons.
+
+    Attributes:
+        items: int64 (n,), their numbers in the data set, ascending.
+        values: float64 (n,), what the metric is the mean of, or correlates with ``gold``.
+        gold: float64 (n,) where it is a correlation.
+        statistic: ``mean``, ``spearman`` or ``pearson``.
+    """
+
+    items: np.ndarray
+    values: np.ndarray
+    gold: np.ndarray | None = None
+    statistic: str = "mean"
+
+    @classmethod
+    def of_mean(cls, values: np.ndarray) -> Sample:
+        """The items of a mean over the values (total,) that are not nan."""
+        items = np.flatnonzero(~np.isnan(values))
+        return cls(items, values[items].astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -18,6 +43,9 @@ class Result:
         covered, total: items that the model knows something of, and all items.
         details: tables beside the headline (per class, confusion), as JSON values.
         parameters: what the numbers depend on beside model and data.
+        extras: what options asked for beside the metrics (intervals, a comparison), as JSON values.
+        series: long lists that figures are drawn from, for JSON alone.
+        samples: the items behind those metrics that can be compared, never printed.
     """
 
     name: str
@@ -27,12 +55,28 @@ class Result:
     total: int
     details: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    series: Mapping[str, Any] = field(default_factory=dict)
+    samples: Mapping[str, Sample] = field(default_factory=dict, repr=False, compare=False)
+
+    def completed(self, *, covered: int, details: Mapping[str, Any], parameters: Mapping[str, Any]) -> Result:
+        """With the coverage, more details and the parameters."""
+        return replace(
+            self,
+            covered=covered,
+            details={**self.details, **details},
+            parameters={**self.parameters, **parameters},
+        )
+
+    def beside(self) -> dict[str, Any]:
+        """What JSON has beside metrics and counts."""
+        return {**self.extras, **self.details, **self.series}
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as one flat JSON object."""
         return {
             **self.metrics,
-            **self.details,
+            **self.beside(),
             "covered": self.covered,
             "total": self.total,
             "data": self.data,

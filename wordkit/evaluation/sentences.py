@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from wordkit.errors import WordkitError
+from wordkit.errors import MissingLibrary, WordkitError
 from wordkit.evaluation.known_vectors import KnownVectors, check_policy, stand_in
-from wordkit.evaluation.result import Result
+from wordkit.evaluation.result import Result, Sample
 from wordkit.formats.labelled import Documents
 
 # C of the regression on sentences of mean squared length 1, so that the choice does not depend on the vectors' length.
@@ -29,7 +29,7 @@ def logistic_regression() -> Any:
     try:
         from sklearn.linear_model import LogisticRegression
     except ImportError:
-        raise WordkitError("evaluate sentences needs the extra: pip install 'wordkit[eval]'") from None
+        raise MissingLibrary("evaluate sentences needs", "scikit-learn", "eval") from None
     return LogisticRegression
 
 
@@ -109,9 +109,13 @@ class Tuned:
 
     def accuracy(self, sentences: Sentences) -> float | None:
         """Share of right labels; None without sentences."""
+        return float(np.mean(self.right(sentences))) if len(sentences.labels) else None
+
+    def right(self, sentences: Sentences) -> np.ndarray:
+        """bool (sentences,): whether the predicted label is the given one."""
         if not len(sentences.labels):
-            return None
-        return float(np.mean(self.model.predict(sentences.vectors / self.scale) == sentences.labels))
+            return np.zeros(0, dtype=bool)
+        return np.asarray(self.model.predict(sentences.vectors / self.scale) == sentences.labels)
 
 
 def tune(train: Sentences, dev: Sentences) -> Tuned:
@@ -155,6 +159,7 @@ def sentences_result(tuned: Tuned, test: Sentences, *, data: str, unknown: str, 
         known word. Details: ``dev_accuracy``, ``C`` (chosen), ``grid`` (C to accuracy on dev), ``tokens`` and
         ``known_tokens`` of the test data, ``unseen_labels``, which the training data lack: they count as errors.
     """
+    right = tuned.right(test)
     return Result(
         name="sentences",
         data=data,
@@ -170,4 +175,5 @@ def sentences_result(tuned: Tuned, test: Sentences, *, data: str, unknown: str, 
             "unseen_labels": [str(label) for label in np.setdiff1d(test.labels, tuned.model.classes_)],
         },
         parameters={"unknown": unknown, "ignore_case": ignore_case},
+        samples={"accuracy": Sample(np.arange(len(right)), right.astype(np.float64))},
     )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 
 import numpy as np
 
-from wordkit.errors import WordkitError
-from wordkit.evaluation.known_vectors import KnownVectors, check_policy, stand_in
+from wordkit.evaluation.known_vectors import KnownVectors, check_policy, refuse_negative, stand_in
 from wordkit.evaluation.measures import MEASURES, OF_PROBABILITIES
-from wordkit.evaluation.result import Result
+from wordkit.evaluation.result import Result, Sample
 from wordkit.formats.word_pairs import WordPairs
 
 
@@ -61,7 +59,7 @@ def similarity_result(
     lowercase = unknown == "lowercase"
     row_of = {word: known.row(word, lowercase) for word in dict.fromkeys([*pairs.first, *pairs.second])}
     if similarity in OF_PROBABILITIES:
-        _refuse_negative(known, row_of, similarity)
+        refuse_negative(known, row_of.items(), similarity)
     rows = np.array([[row_of[a], row_of[b]] for a, b in zip(pairs.first, pairs.second, strict=True)]).reshape(
         -1, 2
     )
@@ -81,12 +79,8 @@ def similarity_result(
             "unknown_words": [word for word, row in row_of.items() if row < 0],
         },
         parameters={"similarity": similarity, "unknown": unknown, "ignore_case": known.ignore_case},
+        samples={
+            name: Sample(np.flatnonzero(used), scores, pairs.scores[used], name)
+            for name in ("spearman", "pearson")
+        },
     )
-
-
-def _refuse_negative(known: KnownVectors, row_of: Mapping[str, int], similarity: str) -> None:
-    negative = np.any(known.vectors < 0, axis=1)
-    for word, row in row_of.items():
-        if row >= 0 and negative[row]:
-            what = f"the vector of {word!r} holds negative values"
-            raise WordkitError(f"{known.name}: {what}: {similarity} is for probabilities")

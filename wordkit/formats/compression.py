@@ -9,7 +9,7 @@ import lzma
 import os
 from typing import IO, Any, BinaryIO
 
-from wordkit.errors import WordkitError
+from wordkit.errors import MissingLibrary
 
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 _SUFFIXES = tuple(_MAGIC.values())
@@ -35,7 +35,7 @@ def zstandard_for(path: str) -> Any:
     try:
         import zstandard
     except ImportError:
-        raise WordkitError(f"{path}: .zst needs the extra: pip install 'wordkit[zstd]'") from None
+        raise MissingLibrary(f"{path}: .zst needs", "zstandard", "zstd") from None
     return zstandard
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "COLUMNS",
     "FORMATS",
     "TAG_COLUMN",
+    "ByteFaults",
     "ConllBlock",
     "Sentence",
     "read_conll",
@@ -41,7 +42,7 @@ BLOCK_BYTES = 1 << 18  # a block and its arrays stay in the processor's cache: a
 _POISON = b"\x01"  # a line that no format has: its sentence is bad
 
 
-class _ByteFaults(Tally):
+class ByteFaults(Tally):
     """Takes lines that are not UTF-8 from text_blocks for sentences that are bad because of them."""
 
     def __init__(self, tally: Tally, faults: dict[int, DataError]) -> None:
@@ -95,7 +96,7 @@ def read_conll_blocks(
     tally = Tally() if tally is None else tally
     with opened(path) as source:
         scanner = BlockScanner(source.name, tally, columns, heads, FORMATS[format])
-        byte_faults = _ByteFaults(tally, scanner.faults)
+        byte_faults = ByteFaults(tally, scanner.faults)
         pending: list[bytes] = []
         for line, block in text_blocks(source, byte_faults, block_bytes):
             pending.append(byte_faults.poisoned(line, block) if byte_faults.new else block)

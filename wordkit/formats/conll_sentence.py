@@ -22,6 +22,7 @@ _TEXTS = {
 }
 _MADE = (*_TEXTS, "comments", "heads", "line", "lines")  # attributes that are made at the first look
 _MISC = COLUMNS.index("misc")
+_HEAD, _DEPREL, _DEPS = (COLUMNS.index(name) for name in ("head", "deprel", "deps"))
 _WIDTH = 10
 
 
@@ -122,6 +123,31 @@ class Sentence:
             lines[i] = "\t".join(fields)
             word += 1
         self.lines, self.misc = lines, misc
+
+    def set_heads(self, heads: Sequence[int]) -> None:
+        """Give every word another head; its relation and enhanced ones, which were those of the old head, become `_`.
+
+        Args:
+            heads: one a word, from 1, 0 the root, -1 for `_`.
+
+        Raises:
+            ValueError: another number of heads than words.
+        """
+        if len(heads) != len(self):
+            raise ValueError(f"{len(heads)} heads for {len(self)} words")
+        lines, word = list(self.lines), 0
+        for i, text in enumerate(lines):
+            fields = text.split("\t")
+            if not fields[0].isdigit():
+                continue
+            fields[_HEAD] = "_" if heads[word] < 0 else str(heads[word])
+            for place in (_DEPREL, _DEPS):
+                if place < len(fields):
+                    fields[place] = "_"
+            lines[i] = "\t".join(fields)
+            word += 1
+        self.lines, self.heads = lines, [int(head) for head in heads]
+        self.deprels = self.deps = ["_"] * word
 
     @classmethod
     def from_columns(

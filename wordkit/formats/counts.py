@@ -1,11 +1,7 @@
 """Counts files: how often words stand near each other, a sparse matrix with its words in one ``.npz``.
 
-Arrays: ``data indices indptr shape`` are a matrix in compressed rows, cell (i, j) for word j in the window of word i, which SciPy
-takes as they are:
-
-    file = numpy.load("counts.npz")
-    matrix = scipy.sparse.csr_matrix((file["data"], file["indices"], file["indptr"]), file["shape"])
-
+Arrays: ``data indices indptr shape format`` are a matrix in compressed rows, cell (i, j) for word j in the window of word i, as
+SciPy reads it: ``scipy.sparse.load_npz("counts.npz")``. (``format`` may be missing: files of earlier versions have none.)
 ``words``: uint8, the words in UTF-8, a line feed after each. ``counts``: int64, how often each word occurs. ``meta``: uint8, JSON
 text with all parameters of the run and its inputs. Data are int32 or int64, or float32 where distances are weighted. Within a row
 columns rise; no cell is zero. Nothing is pickled; equal counts give equal bytes.
@@ -25,16 +21,25 @@ import scipy.sparse
 from wordkit import __version__
 from wordkit.checks import array_of, require
 from wordkit.errors import WordkitError
-from wordkit.formats.npz import Archive, first_member, open_archive, pack_words, unpack_words, write_archive
+from wordkit.formats.npz import (
+    COUNTS_FIRST,
+    Archive,
+    first_member,
+    open_archive,
+    pack_words,
+    unpack_words,
+    write_archive,
+)
 from wordkit.formats.opening import Input, opened
 
 FORMAT, FORMAT_VERSION = "wordkit-counts", 1
-_FIRST = "data"
+_FIRST = COUNTS_FIRST
+_SCIPY_FORMAT = np.array(b"csr")
 _TYPES = (np.int32, np.int64, np.float32, np.float64)
 _EXPECTED = "the -o of wordkit cooccur"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Counts:
     """Co-occurrence counts of V words.
 
@@ -49,6 +54,10 @@ class Counts:
     words: list[str]
     counts: np.ndarray
     meta: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        cells, tokens = self.matrix.nnz, int(self.counts.sum())
+        return f"Counts({len(self.words)} words, {cells} cells of {self.matrix.dtype}, {tokens} tokens)"
 
     def __post_init__(self) -> None:
         size = len(self.words)
@@ -75,6 +84,7 @@ def write_counts(path: str | os.PathLike[str], counts: Counts) -> None:
         "indices": matrix.indices.astype(np.int32, copy=False),
         "indptr": matrix.indptr.astype(np.int64, copy=False),
         "shape": np.array(matrix.shape, dtype=np.int64),
+        "format": _SCIPY_FORMAT,
         "words": pack_words(counts.words),
         "counts": counts.counts.astype(np.int64, copy=False),
         "meta": np.frombuffer(text.encode("utf-8", "surrogateescape"), dtype=np.uint8),
@@ -150,6 +160,8 @@ def _checked(arrays: Mapping[str, np.ndarray]) -> list[str]:
         array_of(arrays, "shape", np.int64, (2,)).tolist() == [size, size], "shape is not that of the words"
     )
     require(bool((array_of(arrays, "counts", np.int64, (size,)) >= 0).all()), "counts are negative")
+    kind = arrays.get("format", _SCIPY_FORMAT)
+    require(kind.dtype.kind == "S" and kind.shape == () and kind.item() == b"csr", "format is not csr")
     require(_FIRST in arrays and arrays[_FIRST].dtype in _TYPES, "data are no counts")
     data = array_of(arrays, _FIRST, arrays[_FIRST].dtype.type, (None,))
     indices = array_of(arrays, "indices", np.int32, data.shape)

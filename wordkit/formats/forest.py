@@ -8,7 +8,8 @@ import re
 import numpy as np
 
 from wordkit.errors import DataError
-from wordkit.formats.opening import Input, open_output, opened, text_blocks
+from wordkit.formats.opening import Input, open_output, opened
+from wordkit.formats.text import text_lines
 from wordkit.tally import Tally
 
 _NUMBER = re.compile("-?[0-9]{1,9}")
@@ -22,23 +23,18 @@ def read_forest(path: str | os.PathLike[str] | Input) -> np.ndarray:
     """
     parents: list[int] = []
     with opened(path) as source:
-        for first, block in text_blocks(source, Tally()):
-            for number, line in enumerate(block.decode("utf-8").removesuffix("\n").split("\n"), first):
-                text = line.strip()
-                if not _NUMBER.fullmatch(text):
-                    raise DataError(
-                        source.name, number, f"`{text:.60}` is not a node", "a parent's number, or -1"
-                    )
-                parent = int(text)
-                if not -1 <= parent < len(parents):
-                    expected = f"-1 to {len(parents) - 1}" if parents else "-1, a root"
-                    raise DataError(
-                        source.name,
-                        number,
-                        f"parent {parent} of node {len(parents)}",
-                        f"{expected} (0 is line 1)",
-                    )
-                parents.append(parent)
+        for number, line in text_lines(source, Tally()):
+            text = line.strip()
+            if not _NUMBER.fullmatch(text):
+                raise DataError(
+                    source.name, number, f"`{text:.60}` is not a node", "a parent's number, or -1"
+                )
+            parent = int(text)
+            if not -1 <= parent < len(parents):
+                expected = f"-1 to {len(parents) - 1}" if parents else "-1, a root"
+                found = f"parent {parent} of node {len(parents)}"
+                raise DataError(source.name, number, found, f"{expected} (0 is line 1)")
+            parents.append(parent)
     return np.array(parents, dtype=np.int32)
 
 

@@ -23,10 +23,11 @@ import numpy as np
 from wordkit.errors import DataError
 from wordkit.formats.opening import Input, open_output, opened, seekable
 
+COUNTS_FIRST = "data"  # the first array of a counts file, and of no other: it tells them apart
 ZIP = b"PK\x03\x04"  # how an archive begins
 _NAME_AT = 30  # where an archive has the name of its first member
 # What zipfile and NumPy raise where bytes have changed; RuntimeError is for members that seem to be encrypted.
-_DAMAGE = (
+DAMAGE = (
     ValueError, KeyError, EOFError, OSError, RuntimeError, OverflowError, SyntaxError, tokenize.TokenError, struct.error,
     zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
@@ -137,7 +138,7 @@ def open_archive(
             if source.peek(len(ZIP)) != ZIP:  # told before a compressed file is read to its end
                 raise ValueError("no zip file")
             yield source.name, Archive(seekable(source))
-        except _DAMAGE as error:
+        except DAMAGE as error:
             if isinstance(error, OSError) and error.errno not in (
                 None,
                 errno.EINVAL,

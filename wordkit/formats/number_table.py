@@ -10,13 +10,13 @@ import contextlib
 import csv
 import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from wordkit.errors import DataError
-from wordkit.formats.opening import Input, opened, text_blocks
+from wordkit.formats.opening import Input, opened
+from wordkit.formats.text import text_lines
 from wordkit.tally import Tally
 
 
@@ -54,11 +54,13 @@ def read_number_table(
         width = columns
         first = True
         separator: str | None = None
-        for line, text in _lines(source, tally):
+        for line, text in text_lines(source, tally):
+            if not text.strip():
+                continue
             if first:
                 separator = next((mark for mark in "\t;," if mark in text), None)
             fields = _fields(text, separator)
-            if first and any(_number(field) is None for field in fields) and not _odd(fields):
+            if first and any(as_number(field) is None for field in fields) and not _odd(fields):
                 names, first = fields, False
                 width = len(fields) if width is None else width
                 if len(fields) != width:
@@ -67,7 +69,7 @@ def read_number_table(
             first = False
             width = len(fields) if width is None else width
             total += 1
-            found = [_number(field) for field in fields]
+            found = [as_number(field) for field in fields]
             if fault := _fault(fields, found, width):
                 tally.invalid(DataError(source.name, line, fault), "row")
                 continue
@@ -79,13 +81,6 @@ def read_number_table(
     return NumberTable(np.array(rows), names, np.array(kept), np.array(places), total)
 
 
-def _lines(source: Input, tally: Tally) -> Iterator[tuple[int, str]]:
-    for first, block in text_blocks(source, tally):
-        for number, line in enumerate(block.decode("utf-8").split("\n"), start=first):
-            if line.strip():
-                yield number, line.rstrip("\r")
-
-
 def _fields(line: str, separator: str | None) -> list[str]:
     if separator in (",", ";"):
         with contextlib.suppress(csv.Error):  # a field too long to be quoted text
@@ -93,7 +88,7 @@ def _fields(line: str, separator: str | None) -> list[str]:
     return [text.strip() for text in line.split(separator)]
 
 
-def _number(text: str) -> float | None:
+def as_number(text: str) -> float | None:
     """The number as people write it, nan and infinities too; None for anything else."""
     try:
         return float(text) if "_" not in text else None
@@ -103,7 +98,7 @@ def _number(text: str) -> float | None:
 
 def _odd(fields: list[str]) -> bool:
     """Whether a first line that is not all numbers is rather a row with a fault: some numbers and an empty field or two."""
-    return any(_number(field) is not None for field in fields) and any(not field for field in fields)
+    return any(as_number(field) is not None for field in fields) and any(not field for field in fields)
 
 
 def _columns(count: int) -> str:

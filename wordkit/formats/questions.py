@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, field
 
 from wordkit.errors import DataError
-from wordkit.formats.opening import Input, opened, text_blocks
+from wordkit.formats.opening import Input, opened
+from wordkit.formats.text import text_lines
 from wordkit.tally import Tally
 
 _SEPARATOR = re.compile("[ \t]+")
@@ -50,26 +51,24 @@ def read_questions(path: str | os.PathLike[str] | Input, tally: Tally | None = N
     numbers: dict[str, int] = {}
     section: int | None = None
     with opened(path) as source:
-        for first, block in text_blocks(source, tally):
-            for number, line in enumerate(block.decode("utf-8").split("\n"), start=first):
-                line = line.rstrip("\r").strip(" \t")
-                if not line:
-                    continue
-                if line.startswith(":"):
-                    name = line[1:].strip(" \t")
-                    if name:
-                        section = numbers.setdefault(name, len(numbers))
-                    else:
-                        tally.invalid(DataError(source.name, number, "a section without a name"), "section")
-                    continue
-                words = _SEPARATOR.split(line)
-                if fault := _fault(words, section):
-                    tally.invalid(DataError(source.name, number, *fault), "question")
-                    continue
-                assert section is not None
-                a, b, c, d = words
-                questions.words.append((a, b, c, d))
-                questions.sections.append(section)
+        for number, line in text_lines(source, tally):
+            words = _SEPARATOR.split(line.strip(" \t"))
+            if words == [""]:
+                continue
+            # A smiley is a word: only what cannot be a question needs no space after its colon.
+            if words[0] == ":" or (words[0][0] == ":" and len(words) != 4):
+                if name := line.strip(" \t")[1:].strip(" \t"):
+                    section = numbers.setdefault(name, len(numbers))
+                else:
+                    tally.invalid(DataError(source.name, number, "a section without a name"), "section")
+                continue
+            if fault := _fault(words, section):
+                tally.invalid(DataError(source.name, number, *fault), "question")
+                continue
+            assert section is not None
+            a, b, c, d = words
+            questions.words.append((a, b, c, d))
+            questions.sections.append(section)
         if not questions.words:
             raise DataError(source.name, None, "holds no question", "sections `: NAME` and four words a line")
     questions.names = list(numbers)

@@ -1,7 +1,7 @@
 """The data of a regression from files: a matrix in any of several forms, and a target beside it or in it.
 
 A matrix is told by its first bytes: NumPy's ``.npy``; ``.npz``, which is SciPy's sparse form or wordkit's vectors; text with
-commas, semicolons or tabs, or one number a line (a table); other text and word2vec's binary form (vectors, a row a word). A
+commas, semicolons or tabs, or of nothing but numbers (a table); other text and word2vec's binary form (vectors, a row a word). A
 single file without a target beside it is svmlight, whose labels are the target.
 """
 
@@ -16,24 +16,31 @@ import numpy as np
 import scipy.sparse
 
 from wordkit.errors import DataError
-from wordkit.formats.number_table import read_number_table
+from wordkit.formats.npz import DAMAGE
+from wordkit.formats.number_table import as_number, read_number_table
 from wordkit.formats.opening import Input
 from wordkit.formats.svmlight import read_svmlight
+from wordkit.formats.text import text_lines
 from wordkit.formats.vectors import read_vectors
+from wordkit.parallel import memory
 from wordkit.tally import Tally
 
 FORMATS = ("table", "npy", "npz", "vectors", "svmlight")
 _NPY, _ZIP = b"\x93NUMPY", b"PK\x03\x04"
 _SPARSE = {"data", "indices", "indptr", "shape"}
 _HEAD = 1 << 16
+# What a number and the largest of a column may be in size: squares and their products stay within float64.
+LARGEST, SMALLEST = 1e100, 1e-100
 
 
 @dataclass
 class MatrixFile:
     """``X``: (n, p), an array or CSR matrix of finite numbers. ``names``: of the columns. ``rows``: which rows of the file
-    those are, ``total`` of them. ``labels``: svmlight's. ``zero_based``: svmlight's base.
+    those are, ``total`` of them. ``labels``: svmlight's. ``zero_based``: svmlight's base. ``lines``: where the rows stand, of
+    svmlight and tables. ``name``: of the input, as errors have it.
     """
 
+    name: str
     X: Any
     names: list[str]
     rows: np.ndarray
@@ -53,11 +60,20 @@ def matrix_format(source: Input) -> str:
     if head.startswith(_ZIP):
         return "npz"
     lines = [line for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:20] if line.strip()]
-    if b"\0" in head or not lines:
-        return "vectors" if lines and head[:2] not in (b"\xff\xfe", b"\xfe\xff") else "table"
+    if not lines or head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "table"
     if any(mark in lines[0] for mark in (b",", b"\t", b";")) or len(lines[0].split()) == 1:
         return "table"
-    return "vectors"
+    return "table" if _all_numbers(lines[: len(lines) - (len(head) == _HEAD)]) else "vectors"
+
+
+def _all_numbers(lines: list[bytes]) -> bool:
+    """Whether lines hold nothing but numbers between spaces, and the first is not the header of a vector file."""
+    rows = [line.decode("utf-8", "replace").split() for line in lines]
+    if not rows or any(as_number(field) is None for row in rows for field in row):
+        return False
+    announced = len(rows[0]) == 2 and all(field.isdecimal() for field in rows[0])
+    return not (announced and len(rows) > 1 and len(rows[1]) == int(rows[0][1]) + 1)
 
 
 def read_matrix(path: str, tally: Tally, *, svmlight: bool = False) -> MatrixFile:
@@ -70,25 +86,67 @@ def read_matrix(path: str, tally: Tally, *, svmlight: bool = False) -> MatrixFil
         if svmlight:
             data = read_svmlight(source, tally=tally)
             if not data.n_features:
-                raise DataError(source.name, None, "no line has a feature")
+                raise DataError(
+                    source.name, None, "no line has a feature", "svmlight, or a target beside a matrix"
+                )
+            _check_memory(source.name, len(data.labels), data.n_features)
             names = [str(i + (not data.zero_based)) for i in range(data.n_features)]
             X: Any = data.matrix().astype(np.float64)
             rows = np.arange(X.shape[0])
             return MatrixFile(
-                X, names, rows, len(rows), "svmlight", [source.record()], data.labels, data.zero_based, data.lines
+                source.name, X, names, rows, len(rows), "svmlight", [source.record()], data.labels, data.zero_based, data.lines
             )  # fmt: skip
         kind = matrix_format(source)
         if kind == "table":
             table = read_number_table(source, tally)
             names = table.names or numbered(table.values.shape[1])
-            return MatrixFile(table.values, names, table.rows, table.total, kind, [source.record()])
+            return MatrixFile(
+                source.name,
+                table.values,
+                names,
+                table.rows,
+                table.total,
+                kind,
+                [source.record()],
+                lines=table.lines,
+            )
         X = _npy(source) if kind == "npy" else _npz(source) if kind == "npz" else None
         if X is None:
             X = read_vectors(source, tally=tally)[1].astype(np.float64)
             kind = "vectors"
         _check_finite(X, source.name)
+        _check_memory(source.name, *X.shape)
         count = np.arange(X.shape[0])
-        return MatrixFile(X, numbered(X.shape[1]), count, len(count), kind, [source.record()])
+        return MatrixFile(source.name, X, numbered(X.shape[1]), count, len(count), kind, [source.record()])
+
+
+def _check_memory(name: str, rows: int, columns: int) -> None:
+    """Tell before the work that the matrix, made dense, or its Gram matrix cannot fit: the system would kill the run."""
+    size = columns * (24 * min(rows, columns) + 100)
+    if size > memory():
+        what = f"{rows} rows and {columns} columns take {size / 2**30:.0f} GiB, more than this machine has"
+        raise DataError(name, None, what)
+
+
+def check_sizes(X: Any, name: str, lines: Any = ()) -> None:
+    """DataError for numbers whose squares would pass what float64 can hold, or vanish in it.
+
+    Args:
+        X: (n, p), an array or CSR matrix. lines: where its rows stand in the input, if they have lines.
+    """
+    sizes = abs(X)
+    largest = np.asarray(
+        sizes.max(axis=0).todense() if scipy.sparse.issparse(X) else sizes.max(axis=0)
+    ).ravel()
+    for column in np.flatnonzero((largest > LARGEST) | ((largest < SMALLEST) & (largest > 0))):
+        one = sizes[:, [column]].toarray() if scipy.sparse.issparse(X) else sizes[:, [column]]
+        row, value = int(np.argmax(one)), float(one.max())
+        line = int(lines[row]) if len(lines) else None
+        place = f"column {column + 1}" if line else f"row {row + 1}, column {column + 1}"
+        expected = (
+            f"at most {LARGEST:g}" if value > LARGEST else f"one of {SMALLEST:g} at least in the column"
+        )
+        raise DataError(name, line, f"{place}: a number of size {value:g}", expected)
 
 
 def numbered(count: int) -> list[str]:
@@ -100,6 +158,7 @@ def read_target(path: str, tally: Tally) -> tuple[np.ndarray, np.ndarray, int, d
     """One number a line: values, which of the file's rows they are, how many rows there are, and the input's record."""
     with Input(path, digest=True) as source:
         table = read_number_table(source, tally, columns=1)
+        check_sizes(table.values, source.name, table.lines)
         return table.values[:, 0], table.rows, table.total, source.record()
 
 
@@ -113,12 +172,15 @@ def read_regression(
     """
     if target is None:
         data = read_matrix(matrix, tally, svmlight=True)
-        return data, _label_numbers(data), data.inputs
+        check_sizes(data.X, data.name, data.lines)
+        values = _label_numbers(data)
+        check_sizes(values[:, None], data.name, data.lines)
+        return data, values, data.inputs
     data = read_matrix(matrix, tally)
+    check_sizes(data.X, data.name, data.lines)
     values, rows, total, record = read_target(target, tally)
     if total != data.total:
-        name = data.inputs[0]["name"]
-        raise DataError(target, None, f"{total} targets for {data.total} rows of {name}", "one a row")
+        raise DataError(target, None, f"{total} targets for {data.total} rows of {data.name}", "one a row")
     both, of_matrix, of_target = np.intersect1d(data.rows, rows, assume_unique=True, return_indices=True)
     if not len(both):
         raise DataError(target, None, "no row is left that has a target")
@@ -128,15 +190,12 @@ def read_regression(
 
 def read_groups(path: str, columns: int, tally: Tally) -> tuple[list[str], dict[str, Any]]:
     """One group name a column of X, in order, and the input's record."""
-    from wordkit.formats.opening import text_blocks
-
     names: list[str] = []
     with Input(path, digest=True) as source:
-        for first, block in text_blocks(source, tally):
-            for number, line in enumerate(block.decode("utf-8").splitlines(), start=first):
-                if not line.strip():
-                    raise DataError(source.name, number, "is empty", "the name of a group")
-                names.append(line.strip())
+        for number, line in text_lines(source, tally):
+            if not line.strip():
+                raise DataError(source.name, number, "is empty", "the name of a group")
+            names.append(line.strip())
         if len(names) != columns:
             raise DataError(source.name, None, f"{len(names)} groups for {columns} columns", "one a column")
         return names, source.record()
@@ -151,7 +210,7 @@ def _label_numbers(data: MatrixFile) -> np.ndarray:
             values[place] = np.nan
         if not np.isfinite(values[place]):
             line = int(data.lines[place])
-            raise DataError(data.inputs[0]["name"], line, f"the label `{label}` is not a finite number")
+            raise DataError(data.name, line, f"the label `{label}` is not a finite number")
     return values
 
 
@@ -189,30 +248,26 @@ def _npz(source: Input) -> Any:
         with zipfile.ZipFile(seekable(source)) as archive:
             members = {name.removesuffix(".npy") for name in archive.namelist()}
         stream = seekable(source)
-        if not members >= _SPARSE:
+        if "header" in members:
             stream.seek(0)
             return None
+        if not members >= _SPARSE and "format" not in members:
+            held = ", ".join(sorted(members))
+            raise DataError(
+                source.name, None, f"holds arrays {held:.80}", "a sparse matrix of SciPy, or vectors"
+            )
         with np.load(stream, allow_pickle=False) as arrays:
-            parts = tuple(arrays[name] for name in ("data", "indices", "indptr"))
             form = arrays["format"].item() if "format" in arrays.files else b"csr"
+            if form not in (b"csr", b"csc", "csr", "csc"):
+                raise DataError(source.name, None, f"a sparse matrix in form {form!r:.20}", "csr or csc")
+            parts = tuple(arrays[name] for name in ("data", "indices", "indptr"))
             shape = tuple(int(n) for n in arrays["shape"])
-        if form not in (b"csr", b"csc", "csr", "csc"):
-            raise DataError(source.name, None, f"a sparse matrix in form {form!r}", "csr or csc")
         build = scipy.sparse.csr_array if form in (b"csr", "csr") else scipy.sparse.csc_array
         X = build(parts, shape=shape)
         X.check_format(full_check=True)
         if X.dtype.kind not in "fiub" or not min(X.shape):
             raise ValueError
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        EOFError,
-        OSError,
-        IndexError,
-        zipfile.BadZipFile,
-        MemoryError,
-    ) as error:
+    except (*DAMAGE, TypeError, IndexError, MemoryError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise DataError(source.name, None, "is not a sparse matrix of SciPy, or is damaged") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wordkit.errors import DataError
-from wordkit.formats.opening import Input, open_output, text_blocks
+from wordkit.formats.number_table import as_number
+from wordkit.formats.opening import Input, open_output
+from wordkit.formats.text import text_lines
 from wordkit.tally import Tally
 
 INTERCEPT = "(intercept)"
@@ -69,31 +72,35 @@ def read_path(path: str | os.PathLike[str]) -> PathTable:
     """Read what :func:`write_path` wrote.
 
     Raises:
-        DataError: another header, a line of another width, a field that is not a number.
+        DataError: another header, a line of another width, a field that is not a finite number, a lambda below 0.
     """
     names: list[str] | None = None
     rows: list[list[float]] = []
     with Input(path) as source:
-        for first, block in text_blocks(source, Tally()):
-            for number, line in enumerate(block.decode("utf-8").splitlines(), start=first):
-                fields = line.split("\t")
-                if names is None:
-                    if tuple(fields[: len(PATH_COLUMNS)]) != PATH_COLUMNS:
-                        raise DataError(
-                            source.name, number, "no header of a path", "what trace-lasso --path writes"
-                        )
-                    names = fields
-                    continue
-                try:
-                    rows.append([float(text) for text in fields])
-                except ValueError:
-                    raise DataError(source.name, number, "a field is not a number") from None
-                if len(fields) != len(names) or not np.isfinite(rows[-1]).all():
+        for number, line in text_lines(source, Tally()):
+            fields = line.split("\t")
+            if names is None:
+                width = len(PATH_COLUMNS)
+                if tuple(fields[:width]) != PATH_COLUMNS or len(fields) == width:
                     raise DataError(
-                        source.name, number, f"{len(fields)} fields", f"{len(names)} finite numbers"
+                        source.name, number, "no header of a path", "what trace-lasso --path writes"
                     )
+                names = fields
+                continue
+            if len(fields) != len(names):
+                raise DataError(source.name, number, f"{len(fields)} fields", str(len(names)))
+            rows.append([_finite(text, source.name, number) for text in fields])
+            if rows[-1][0] < 0:
+                raise DataError(source.name, number, f"lambda {fields[0]}", "0 or a number above")
         if names is None or not rows:
             raise DataError(source.name, None, "holds no line of a path")
     values = np.array(rows)
     width = len(PATH_COLUMNS)
     return PathTable(values[:, 0], values[:, width:], names[width:])
+
+
+def _finite(text: str, name: str, line: int) -> float:
+    value = as_number(text)
+    if value is None or not math.isfinite(value):
+        raise DataError(name, line, f"`{text}` is not a finite number")
+    return value

@@ -242,7 +242,9 @@ def read_svmlight(
     return whole
 
 
-def _write_lines(out: BinaryIO, heads: bytes, matrix: csr_array, base: int) -> None:
+def write_records(out: BinaryIO, heads: bytes, matrix: csr_array, base: int) -> None:
+    """Write the rows of a canonical float32 matrix, whose columns count from ``base`` in the file; ``heads``: what each line
+    begins with, a line feed after each."""
     values, indices = matrix.data, matrix.indices.astype(np.int32)
     indptr = matrix.indptr.astype(np.int64)
 
@@ -299,4 +301,4 @@ def write_svmlight(
                 heads = "".join(f"{labels[row]}\n" for row in rows)
             else:
                 heads = "".join(f"{labels[row]} qid:{qids[row]}\n" for row in rows)
-            _write_lines(out, heads.encode("utf-8"), matrix[rows.start : rows.stop], base)
+            write_records(out, heads.encode("utf-8"), matrix[rows.start : rows.stop], base)

@@ -14,6 +14,14 @@ from wordkit.formats.opening import Input, open_output, text_blocks
 from wordkit.tally import Tally
 
 
+def text_lines(source: Input, tally: Tally) -> Iterator[tuple[int, str]]:
+    """Numbers (from 1) and texts of all lines, which end at LF or CRLF and nowhere else; errors as :func:`text_blocks`."""
+    for first, block in text_blocks(source, tally):
+        lines = block.decode("utf-8").removesuffix("\n").split("\n")
+        for number, line in enumerate(lines, start=first):
+            yield number, line.rstrip("\r")
+
+
 class TypeTable:
     """Distinct tokens (types) with numbers in order of first occurrence.
 

@@ -7,12 +7,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 from wordkit.errors import DataError
+from wordkit.formats.npz import COUNTS_FIRST, first_member
 from wordkit.formats.opening import Input
 
 FORMATS = ("word2vec", "glove", "word2vec-binary", "npz")
 MAX_DIM = 2**31 - 1
 _HEAD_BYTES, _LONGEST_LINE = 1 << 18, 1 << 24
 _SAMPLE_LINES = 100
+_TEXT_BYTES = 1 << 16  # of a text that are looked at
 _BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"[ \t]*(\d{1,30})[ \t]+(\d{1,30})[ \t\r]*(?:\n|\Z)")
 _NUMBER = re.compile(rb"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
@@ -146,6 +148,25 @@ def _checked_header(name: str, match: re.Match[bytes]) -> tuple[int, int]:
     return announced, dim
 
 
+def refuse_vectors(source: Input) -> None:
+    """DataError if an input that is to be text begins as a word2vec file does; nothing of it is consumed.
+
+    That is a header and then rows of a word and so many numbers, at least two, or bytes that no text has.
+    """
+    head = source.peek(_TEXT_BYTES)
+    complete = len(head) < _TEXT_BYTES
+    head = head.removeprefix(_BOM)
+    match = _HEADER.match(head)
+    if match is None or not 2 <= int(match[2]) <= MAX_DIM:
+        return
+    body, dim = head[match.end() :], int(match[2])
+    rows = _lines(body, complete, 3)
+    fields = [len(_FIELDS.split(row.strip(b" \t\r"))) for row in rows]
+    as_text = bool(rows) and set(fields) == {dim + 1} and set(map(trailing_numbers, rows)) == {dim}
+    if as_text or _is_binary(body, complete):
+        raise DataError(source.name, None, "is a vector file", "text, a sentence or document a line")
+
+
 def sniff(source: Input, format: str | None = None) -> Kind:
     """What the input is; nothing of it is consumed.
 
@@ -164,6 +185,8 @@ def sniff(source: Input, format: str | None = None) -> Kind:
         raise DataError(name, None, "is empty")
     # A zip file has NUL bytes right after its mark; a text row cannot.
     if format == "npz" or (format is None and head[:4] == b"PK\x03\x04" and b"\0" in head[:30]):
+        if first_member(source) == COUNTS_FIRST:
+            raise DataError(name, None, "is a counts file", "vectors")
         return Kind("npz")
     has_bom = head.startswith(_BOM)
     head = head.removeprefix(_BOM)

@@ -1,4 +1,4 @@
-"""Lists of words: one a line; whatever follows a tab (a count, a path) is not part of it."""
+"""Lists of words: one a line; whatever follows a tab (a count, a path, a group) is not part of it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,21 @@ def read_word_list(path: str | os.PathLike[str], tally: Tally) -> list[str]:
     Raises:
         DataError: an empty input, or a line that is not UTF-8 unless the tally skips it.
     """
+    return read_grouped_words(path, tally)[0]
+
+
+def read_grouped_words(path: str | os.PathLike[str], tally: Tally) -> tuple[list[str], list[str]]:
+    """The words as :func:`read_word_list` has them, and the second column of each, empty where there is none."""
     words: list[str] = []
+    groups: list[str] = []
     with Input(path) as source:
         for _, block in text_blocks(source, tally):
-            lines = block.decode("utf-8").split("\n")
-            words += [word for line in lines if (word := line.rstrip("\r").partition("\t")[0])]
-    return words
+            for line in block.decode("utf-8").split("\n"):
+                word, _, rest = line.rstrip("\r").partition("\t")
+                if word:
+                    words.append(word)
+                    groups.append(rest.partition("\t")[0])
+    return words, groups
 
 
 def write_word_counts(path: str | os.PathLike[str], words: Sequence[str], counts: np.ndarray) -> None:

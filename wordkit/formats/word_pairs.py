@@ -8,17 +8,14 @@ over; so are, before the first pair, lines that begin with ``#``, and one line o
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from wordkit.errors import DataError
-from wordkit.formats.opening import Input, opened, text_blocks
+from wordkit.formats.opening import Input, opened
+from wordkit.formats.separated import columns_found, filled_lines, finite_number, separator_of, split_fields
 from wordkit.tally import Tally
 
 _EXPECTED = "3: word, word, score"
@@ -55,14 +52,14 @@ def read_word_pairs(path: str | os.PathLike[str] | Input, tally: Tally | None = 
     header = False
     separator: str | None = ""
     with opened(path) as source:
-        for number, line in _lines(source, tally):
+        for number, line in filled_lines(source, tally):
             if columns is None and line.startswith("#"):
                 continue
             if separator == "":
-                separator = "\t" if "\t" in line else "," if line.count(",") >= 2 else None
-            fields = _fields(line, separator)
+                separator = separator_of(line, least_commas=2)
+            fields = split_fields(line, separator)
             if columns is None:
-                numeric = [i for i, text in enumerate(fields) if _number(text) is not None]
+                numeric = [i for i, text in enumerate(fields) if finite_number(text) is not None]
                 if not numeric and len(fields) >= 3 and not header:
                     pairs.notes.append(
                         f"{source.name}:{number}: no number, taken for the names of the columns"
@@ -89,31 +86,6 @@ def read_word_pairs(path: str | os.PathLike[str] | Input, tally: Tally | None = 
     return pairs
 
 
-def _lines(source: Input, tally: Tally) -> Iterator[tuple[int, str]]:
-    """Numbers and texts of the lines that are not blank."""
-    for first, block in text_blocks(source, tally):
-        for number, line in enumerate(block.decode("utf-8").split("\n"), start=first):
-            line = line.rstrip("\r")
-            if line.strip():
-                yield number, line
-
-
-def _fields(line: str, separator: str | None) -> list[str]:
-    if separator == ",":
-        with contextlib.suppress(csv.Error):  # a field too long to be quoted text
-            return [text.strip() for text in next(csv.reader([line]))]
-    return [text.strip() for text in line.split(separator)]
-
-
-def _number(text: str) -> float | None:
-    """The number, if it is a finite one as people write it."""
-    try:
-        value = float(text) if "_" not in text else math.nan
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
 def _columns(numeric: list[int]) -> tuple[int, int, int]:
     """Where the words and the score stand, by the fields of the first pair that are numbers."""
     score = 2 if 2 in numeric or not numeric else numeric[0]
@@ -126,10 +98,10 @@ def _fault(fields: list[str], columns: tuple[int, int, int]) -> tuple[str, str |
     a, b, score = columns
     if len(fields) <= max(columns):
         return (
-            f"{len(fields)} column{'s' * (len(fields) != 1)}",
+            columns_found(len(fields)),
             _EXPECTED if score < 3 else f"at least {score + 1}",
         )
-    if _number(fields[score]) is None:
+    if finite_number(fields[score]) is None:
         return f"`{fields[score]}` is not a number", None
     if not fields[a] or not fields[b]:
         return "an empty word", _EXPECTED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import numbers
 from typing import Any
@@ -9,9 +10,28 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from wordkit.formats.counts import Counts
+from wordkit.parallel import one_blas_thread
+
+# Methods that compute; those of an estimator are called with BLAS on one thread.
+_COMPUTE = (
+    "fit", "fit_packed", "resume", "continue_on", "partial_fit", "fit_transform", "transform", "predict", "decision_function",
+    "class_scores", "scores", "score", "log_likelihood", "decode", "parse",
+)  # fmt: skip
+
 
 class Estimator:
-    """Parameters are the constructor's keyword arguments, stored under their own names and nothing else."""
+    """Parameters are the constructor's keyword arguments, stored under their own names and nothing else.
+
+    What computes does so with OpenBLAS on one thread: the bytes of a result depend neither on the machine's processors nor on
+    whether OPENBLAS_NUM_THREADS was set.
+    """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in _COMPUTE:
+            if inspect.isfunction(method := cls.__dict__.get(name)):
+                setattr(cls, name, _on_one_blas_thread(method))
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
@@ -44,6 +64,15 @@ class Estimator:
     def _check_fitted(self, attribute: str) -> None:
         if not hasattr(self, attribute):
             raise _not_fitted()(f"This {type(self).__name__} instance is not fitted yet: call 'fit' first.")
+
+
+def _on_one_blas_thread(method: Any) -> Any:
+    @functools.wraps(method)
+    def computed(*args: Any, **kwargs: Any) -> Any:
+        with one_blas_thread():
+            return method(*args, **kwargs)
+
+    return computed
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -89,8 +118,18 @@ def as_matrix(X: Any, n_features: int | None = None, owner: str = "model") -> An
 
     Raises:
         ValueError: not two-dimensional, empty, complex, or another number of features.
+        TypeError: counts, which are to be made associations first.
     """
-    if not scipy.sparse.issparse(X):
+    if isinstance(X, Counts):
+        raise TypeError(
+            "X holds counts: use their associations, wordkit.models.pmi(counts), or counts.matrix"
+        )
+    if scipy.sparse.issparse(X):
+        if X.ndim != 2:
+            raise ValueError(
+                f"Expected 2D array, got {X.ndim}D sparse array instead: of one row write X[:1], not X[0]."
+            )
+    else:
         X = np.asarray(X)
         if X.dtype == object:
             X = X.astype(np.float64)

@@ -25,7 +25,7 @@ class BrownClustering(Estimator):
         algorithm: ``brown``: merge classes, greedily; ``exchange``: move words between classes.
         structure: ``chain``: bigrams of a word and the next; ``tree``: of a word and one that hangs on it.
         min_count: rarer words, and bigrams with them, are left out.
-        sweeps: of ``exchange`` over the words.
+        sweeps: of ``exchange`` over the words, after they have been dealt out.
 
     Attributes:
         words_: V clustered words, by falling count. counts_ (V,): how often each occurs.
@@ -42,7 +42,7 @@ class BrownClustering(Estimator):
         algorithm: str = "brown",
         structure: str = "chain",
         min_count: int = 1,
-        sweeps: int = 3,
+        sweeps: int = 2,
     ) -> None:
         self.clusters, self.algorithm, self.structure = clusters, algorithm, structure
         self.min_count, self.sweeps = min_count, sweeps

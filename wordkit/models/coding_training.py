@@ -35,6 +35,22 @@ CODER = (
 )  # fmt: skip
 _RESUME_MAY_CHANGE = {"epochs", "threads", "max_iter"}
 
+_ONLINE = ("batch_size", "shuffle")
+_CODES = ("tol", "max_iter")
+_SGD = ("learning_rate", "tau", "sgd_step", "sampling", "zeros")
+# What an option means nothing to: (option, value) and the options that it switches off.
+MEANINGLESS = {
+    ("algorithm", "online"): ("power", *_SGD),
+    ("algorithm", "sgd"): ("power", *_ONLINE, *_CODES),
+    ("algorithm", "svd"): (
+        *_ONLINE, *_CODES, *_SGD, "regularizer", "lam", "tree_shape", "forest", "nonnegative", "epochs", "heldout", "checkpoint",
+        "log", "forest_out",
+    ),
+    ("regularizer", "l1"): ("tree_shape", "forest"),
+    ("regularizer", "none"): ("lam", "tree_shape", "forest"),
+    ("weighting", "count"): ("shift",),
+}  # fmt: skip
+
 
 class Run:
     """One training run. Call :meth:`read`, then :meth:`fit`.
@@ -73,7 +89,10 @@ class Run:
                 counts = read_counts(source)
                 self.inputs = [source.record()]
                 for name in sorted(self.explicit & set(COUNTING)):
-                    tell(f"warning: --{name.replace('_', '-')} means nothing to counts that are made already")
+                    said = (
+                        f"warning: --{name.replace('_', '-')} means nothing to counts that are made already"
+                    )
+                    tell(said + (f", with {counts.meta[name]}" if name in counts.meta else ""))
                 return counts
             counts = count_cooccurrences(
                 [source, *paths[1:]], window=options["window"], min_count=options["min_count"],
@@ -106,7 +125,7 @@ class Run:
             coder = ForestCoder.from_state(arrays, header)
             inputs = [value_of(record, "sha256", str) for record in value_of(header, "inputs", list)]
             reading = value_of(header, "reading", dict)
-            require(set(reading) == set(self._reading()), "reading is not that of a checkpoint")
+            require(set(reading) == {"weighting", "shift", *COUNTING}, "reading is not that of a checkpoint")
         except (ValueError, TypeError, KeyError, OverflowError, UnicodeError) as error:
             raise DataError(os.fspath(path), None, f"the checkpoint is damaged: {error}") from None
         known = {**coder.get_params(), **reading}
@@ -116,7 +135,8 @@ class Run:
                 raise WordkitError(
                     f"{path}: --{option} was {known[name]}, not {self.options[name]}: leave it out to go on"
                 )
-        self.options.update(reading)
+        # A counts file may not say how it was counted.
+        self.options.update({name: value for name, value in reading.items() if value is not None})
         coder.set_params(**{name: self.options[name] for name in self.explicit & _RESUME_MAY_CHANGE})
         coder.threads = self.options["threads"]
         return coder, inputs
@@ -124,11 +144,15 @@ class Run:
     def _resumed(self, coder: ForestCoder, inputs: list[str]) -> ForestCoder:
         if inputs != [record["sha256"] for record in self.inputs]:
             raise WordkitError(f"{self.options['resume']}: was trained on other data")
+        if self.parents is not None and not np.array_equal(self.parents, coder.forest_.parents):
+            raise WordkitError(f"{self.options['forest']}: is not the forest of {self.options['resume']}")
         return coder
 
     def _reading(self) -> dict[str, Any]:
-        """What the matrix depends on beside the inputs."""
-        return {name: self.options[name] for name in ("weighting", "shift", *COUNTING)}
+        """What the matrix depends on beside the inputs; of the counting, what the counts say of themselves."""
+        told = {name: self.counts.meta.get(name) for name in COUNTING}
+        counting = {name: value if isinstance(value, int) else None for name, value in told.items()}
+        return {**{name: self.options[name] for name in ("weighting", "shift")}, **counting}
 
     # --- fitting ---------------------------------------------------------------------------------------------------
 
@@ -140,20 +164,28 @@ class Run:
     def fit(self, monitor: Monitor) -> None:
         """Train; the state can be saved whenever the monitor is called, and after an interruption."""
         if self.options["resume"]:
-            self.coder.resume(self.rows, monitor=monitor)
+            try:
+                self.coder.resume(self.rows, monitor=monitor)
+            except ValueError as error:
+                raise WordkitError(f"{self.options['resume']}: {error}") from None
         else:
             self.coder.fit(self.rows, monitor=monitor)
 
     def signature(self) -> str:
-        """Names all that the result depends on."""
-        parameters = {
-            key: value for key, value in self.coder.get_params().items() if key not in ("threads", "parents")
-        }
-        if self.coder.algorithm == "sgd" and int(self.coder.threads) > 1:
-            parameters["threads"] = int(self.coder.threads)  # they do not wait for each other
-        if self.coder.parents is not None:
-            parameters["tree_shape"] = " ".join(map(str, self.coder.parents.tolist()))
-        return signature("sparse-code", {**self._reading(), **parameters}, self.inputs)
+        """Names all that the result depends on, and nothing else: equal work has equal signatures."""
+        coder = self.coder
+        parameters = {**self._reading(), **coder.get_params(), "epochs": coder.n_epochs}
+        unused = {"threads", "parents"}
+        for (option, value), others in MEANINGLESS.items():
+            if parameters[option] == value:
+                unused.update(others)
+        if coder.regularizer == "forest" and coder.algorithm != "svd":
+            forest = coder.forest_
+            parameters["tree_shape"] = forest.shape or " ".join(map(str, forest.parents.tolist()))
+        if coder.algorithm == "sgd" and int(coder.threads) > 1:  # they do not wait for each other
+            unused.remove("threads")
+        kept = {key: value for key, value in parameters.items() if key not in unused}
+        return signature("sparse-code", kept, self.inputs)
 
     # --- results ---------------------------------------------------------------------------------------------------
 
@@ -191,7 +223,7 @@ class Run:
             data=", ".join(record["name"] for record in self.inputs),
             metrics={
                 **last,
-                "epochs": coder.n_iter_,
+                **({} if coder.algorithm == "svd" else {"epochs": coder.n_iter_}),
                 "density": float(np.count_nonzero(codes)) / codes.size,
                 "unused_atoms": int(np.count_nonzero(~codes.any(axis=0))),
             },

@@ -13,6 +13,7 @@ from wordkit.formats.conll import FORMATS, TAG_COLUMN, read_conll_blocks
 from wordkit.formats.conll_block import COLUMNS, ConllBlock, column_index
 from wordkit.formats.opening import Input
 from wordkit.formats.text import TypeTable, read_token_ids
+from wordkit.formats.vectors_sniff import refuse_vectors
 from wordkit.tally import Tally
 
 STRUCTURES = ("tree", "chain")
@@ -99,6 +100,7 @@ class CorpusTokens:
             yield from self._read_conll(source, "auto" if form == "conll" else form)
 
     def _read_text(self, source: Input) -> Iterator[SentenceBlock]:
+        refuse_vectors(source)
         found = False
         for block in read_token_ids(source, self.types, self.tally):
             lengths = np.diff(block.line_ends, prepend=0)

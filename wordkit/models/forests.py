@@ -60,6 +60,20 @@ class Forest:
         """Number of levels."""
         return int(self.levels.max()) + 1
 
+    @property
+    def shape(self) -> str | None:
+        """The shape that :func:`forest_of_shape` makes this forest from; None if there is none."""
+        children, node = [], 0
+        while number := int(np.count_nonzero(self.parents == node)):
+            children.append(str(number))
+            node += 1  # the first child of a node comes after it
+        shape = "x".join(children)
+        try:
+            equal = forest_of_shape(shape, dim=len(self))
+        except ValueError:
+            return None
+        return shape if np.array_equal(equal.parents, self.parents) else None
+
     def penalty(self, codes: np.ndarray) -> float:
         """Sum over the columns of codes (M, n), and over nodes, of the length of a column on the node's subtree."""
         squares = np.square(codes, dtype=np.float64)

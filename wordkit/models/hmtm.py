@@ -55,9 +55,6 @@ class HiddenMarkovTree(Estimator):
         restarts: trainings with as many seeds, of which the likeliest is kept (held-out data decide where they are given).
         shuffle: another order of the sentences each epoch.
 
-    Exact inference is many small matrix products: let BLAS run on one thread (set ``OPENBLAS_NUM_THREADS=1`` before NumPy is
-    imported, as the commands do). With more it is slower, many times so with few states, and bits may depend on their number.
-
     Attributes:
         vocabulary_: V words with their counts. label_names_: names of the L transition matrices.
         emissions_ (V, C): p(word | class). transitions_ (L, C, C): [label, i, j] = p(child class i | parent class j).

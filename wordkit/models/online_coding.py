@@ -77,6 +77,23 @@ class OnlineCoding:
 
     # --- training --------------------------------------------------------------------------------------------------
 
+    unit = "rows"
+
+    @property
+    def work(self) -> int:
+        """Rows of an epoch."""
+        return len(self.learned)
+
+    @property
+    def done(self) -> int:
+        """Rows of the epochs so far."""
+        return self.epoch * self.work + min(self.position * self.batch_size, self.work)
+
+    @property
+    def begun(self) -> int:
+        """Epochs done, or begun."""
+        return self.epoch + (self.position > 0)
+
     def run_epoch(self, monitor: Monitor) -> dict[str, Any]:
         """The rest of an epoch, and its record.
 
@@ -86,8 +103,6 @@ class OnlineCoding:
         if self.epoch and not self.position:
             self.renew()
         batches = list(self._batches())
-        monitor.begin(len(self.learned), "rows")
-        monitor.advance(min(self.position * self.batch_size, len(self.learned)))
         for batch in batches[self.position :]:
             if monitor.stopping:
                 raise Interrupted(

@@ -48,7 +48,9 @@ def pairwise_gap(X: Array, y: Array, lam: float, P: Array, w: Array) -> tuple[fl
     c = float(ratios.max(initial=0.0))
     if not np.isfinite(c):
         return primal, primal
-    curvature = float(residual @ residual) + 2 * c**2 * penalty
+    curvature = float(residual @ residual) + 2 * c * c * penalty
+    if not np.isfinite(curvature):
+        return primal, primal
     scale = float(y @ residual) / curvature if curvature > 0 else 0.0
     return primal, primal - (scale * float(y @ residual) - 0.5 * scale**2 * curvature)
 

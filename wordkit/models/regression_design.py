@@ -15,6 +15,7 @@ import scipy.sparse
 
 from wordkit.models.base import as_matrix
 
+_SQUARED = 1e-150, 1e150  # least and greatest size of a column's numbers whose squares are good numbers
 _CONSTANT = 1e-12  # relative length of a centred column below which it is rounding
 
 
@@ -97,6 +98,7 @@ def prepare(
         y: (n,); not centred with ``keep_rows``, which says that rows must stay rows (logistic loss).
     """
     n = X.shape[0]
+    _check_squares(X, y)
     if scipy.sparse.issparse(X) and X.shape[0] > X.shape[1] and not keep_rows:
         return _from_gram(X, y, fit_intercept, normalize)
     dense = X.toarray() if scipy.sparse.issparse(X) else X
@@ -108,6 +110,21 @@ def prepare(
     y_mean = float(y.mean()) if fit_intercept and not keep_rows else 0.0
     scale = lengths[kept] if normalize else np.ones(int(kept.sum()))
     return Design(centred[:, kept] / scale, y - y_mean, n, 0.0, means[kept], scale, kept, y_mean)
+
+
+def _check_squares(X: Any, y: np.ndarray) -> None:
+    """ValueError where squares of the numbers, or their sums, pass what float64 can hold, or vanish in it."""
+    for name, values in (("X", X), ("y", y[:, None])):
+        sizes = abs(values)
+        largest = sizes.max(axis=0)
+        largest = np.asarray(
+            largest.todense() if scipy.sparse.issparse(X) and name == "X" else largest
+        ).ravel()
+        bad = (largest > _SQUARED[1]) | ((largest < _SQUARED[0]) & (largest > 0))
+        if bad.any():
+            raise ValueError(
+                f"{name} holds {largest[bad][0]:g}: the squares of such numbers are not within float64; scale it"
+            )
 
 
 def _from_gram(X: Any, y: np.ndarray, fit_intercept: bool, normalize: bool) -> Design:

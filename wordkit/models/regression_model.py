@@ -4,6 +4,7 @@ reads."""
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,12 +14,13 @@ from wordkit.checks import require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.model_file import pack_words, read_model, unpack_words, write_model
 from wordkit.formats.opening import Input
-from wordkit.formats.regression_data import read_matrix
+from wordkit.formats.regression_data import MatrixFile, numbered, read_matrix
 from wordkit.models.features import SvmlightFeatures
 from wordkit.models.trace_lasso import RegressionEstimator, TraceLasso
 from wordkit.tally import Tally
 
 KINDS = {"regression": "a regression model"}
+_SHOWN = 100  # names in the header, for `wordkit info`
 
 
 class RegressionModel:
@@ -39,7 +41,7 @@ class RegressionModel:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
         arrays, values = self.estimator.state()
-        features = {"format": self.format, "zero_based": self.zero_based}
+        features = {"format": self.format, "zero_based": self.zero_based, "columns": self.names[:_SHOWN]}
         names = pack_words([name.replace("\n", " ") for name in self.names])
         write_model(
             path, "regression", {**arrays, "names": names}, {**self.header, **values, "features": features}
@@ -73,7 +75,8 @@ class RegressionModel:
         """The prediction for each row of a file, in order; with logistic loss the class, and with ``scores`` its score behind
         a tab.
 
-        A row that was skipped gives an empty line. In svmlight files every line is a row, labels are ignored.
+        A row that was skipped gives an empty line. In svmlight files every line is a row, labels are ignored. Columns with names,
+        there and here, go by their names, all others by their places.
 
         Raises:
             DataError: other columns than the model's.
@@ -84,17 +87,36 @@ class RegressionModel:
                 yield from self._texts(rows, scores) if rows.shape[0] else ()
             return
         data = read_matrix(path, tally)
-        if data.X.shape[1] != len(self.names):
-            raise DataError(path, None, f"{data.X.shape[1]} columns", f"the model's {len(self.names)}")
-        different = [i for i, (a, b) in enumerate(zip(data.names, self.names, strict=True)) if a != b]
-        if self.format == data.format == "table" and different:
-            what = f"column {different[0] + 1} is {data.names[different[0]]!r}"
-            tally.warn(
-                "column name", DataError(path, 1, what, repr(self.names[different[0]])), len(different)
-            )
-        texts = dict(zip(data.rows.tolist(), self._texts(data.X, scores), strict=True))
+        texts = dict(
+            zip(data.rows.tolist(), self._texts(self._columns(path, data, tally), scores), strict=True)
+        )
         for row in range(data.total):
             yield texts.get(row, "")
+
+    def _columns(self, path: str, data: MatrixFile, tally: Tally) -> Any:
+        """The matrix with the model's columns in the model's order."""
+        named = data.names != numbered(len(data.names)) and self.names != numbered(len(self.names))
+        if not named or data.names == self.names:
+            if data.X.shape[1] != len(self.names):
+                raise DataError(path, None, f"{data.X.shape[1]} columns", f"the model's {len(self.names)}")
+            return data.X
+        for whose, names in (("", data.names), ("the model's ", self.names)):
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            if twice:
+                raise DataError(path, 1, f"{whose}columns go by their names, and {twice[0]!r} names several")
+        place = {name: i for i, name in enumerate(data.names)}
+        missing = [name for name in self.names if name not in place]
+        if missing:
+            shown = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+            raise DataError(
+                path, 1, f"{len(missing)} of the model's {len(self.names)} columns are missing: {shown}"
+            )
+        more = [name for name in data.names if name not in set(self.names)]
+        if more:
+            tally.warn(
+                "column that the model does not know", DataError(path, 1, f"column {more[0]!r}"), len(more)
+            )
+        return data.X[:, [place[name] for name in self.names]]
 
     def _texts(self, X: Any, scores: bool) -> list[str]:
         values = self.estimator.scores(X)

@@ -18,6 +18,9 @@ from wordkit.monitor import Monitor
 from wordkit.parallel import map_blocks
 
 RULES = ("min", "1se")
+# How far a path falls. On columns of unit length squares of coefficients are large: their penalties need small lambdas.
+_RATIO, _RATIOS = 0.01, {"elastic-net": 1e-5, "ridge": 1e-8, "pairwise-elastic-net": 1e-8}
+_SQUARES = ("ridge", "pairwise-elastic-net")
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,16 @@ class RegressionPath:
     ranks: np.ndarray
 
 
-def lambda_grid(regression: Regression, count: int, ratio: float) -> np.ndarray:
+def lambda_grid(regression: Regression, count: int, ratio: float | None) -> np.ndarray:
     """``count`` lambdas from the least one known to give zero down to ``ratio`` times that, evenly on a logarithmic scale.
 
+    Without a ratio it is a hundredth, or for penalties with squares what they need.
     The bracket of the first is narrower than half a step, so that the second does not give zero.
     """
+    if ratio is None:
+        ratio = _RATIOS.get(regression.settings.penalty, _RATIO)
+    elif not 0 < positive("ratio", ratio) < 1:
+        raise ValueError(f"ratio is {ratio!r}, expected a number between 0 and 1")
     step = -np.log(ratio) / max(count - 1, 1)
     low, high = regression.largest(tol=min(1e-3, 0.25 * step))
     del low
@@ -74,13 +82,13 @@ def path_of(regression: Regression, lams: np.ndarray, monitor: Monitor | None = 
 
 
 def trace_lasso_path(
-    X: Any, y: Any, *, lams: Sequence[float] | None = None, count: int = 100, ratio: float = 0.01, tol: float = 1e-4,
+    X: Any, y: Any, *, lams: Sequence[float] | None = None, count: int = 100, ratio: float | None = None, tol: float = 1e-4,
     monitor: Monitor | None = None, **parameters: Any,
 ) -> RegressionPath:  # fmt: skip
     """Solutions at ``count`` lambdas, or at the given ones.
 
     Args:
-        ratio: the last lambda as a share of the first, which is the least known to give zero.
+        ratio: the last lambda as a share of the first, which is the least known to give zero; as :func:`lambda_grid`.
         tol: gap to reach at each, as a share of the objective at 0.
         parameters: others of :class:`TraceLasso` (penalty, solver, groups, normalize, ...).
     """
@@ -90,12 +98,10 @@ def trace_lasso_path(
 
 def estimator_path(
     estimator: RegressionEstimator, X: Any, y: Any, *, lams: Sequence[float] | None = None, count: int = 100,
-    ratio: float = 0.01, monitor: Monitor | None = None,
+    ratio: float | None = None, monitor: Monitor | None = None,
 ) -> tuple[RegressionPath, Regression]:  # fmt: skip
     """The path of an estimator's parameters, and the regression it was found on."""
     whole("count", count)
-    if not 0 < positive("ratio", ratio) < 1:
-        raise ValueError(f"ratio is {ratio!r}, expected a number between 0 and 1")
     matrix, target = estimator._data(X, y)
     regression = estimator._regression(matrix, target)
     values = (
@@ -122,7 +128,7 @@ class TraceLassoCV(RegressionEstimator):
     """
 
     def __init__(
-        self, *, cv: int = 5, rule: str = "min", n_lams: int = 50, ratio: float = 0.01, path_tol: float = 1e-4,
+        self, *, cv: int = 5, rule: str = "min", n_lams: int = 50, ratio: float | None = None, path_tol: float = 1e-4,
         penalty: str = "trace", solver: str = "irls", loss: str = "squared", l1_ratio: float = 0.5,
         groups: Sequence[Any] | None = None, group_weights: str = "none", penalty_matrix: np.ndarray | None = None,
         normalize: bool = True, fit_intercept: bool = True, tol: float = 1e-6, max_iter: int | None = None, seed: int = 1,
@@ -141,10 +147,12 @@ class TraceLassoCV(RegressionEstimator):
         matrix, target = self._data(X, y)
         if matrix.shape[0] == 1:
             raise ValueError("Found array with 1 sample, while cross-validation needs at least 2")
+        if self.loss == "logistic" and np.unique(target, return_counts=True)[1].min() < whole("cv", self.cv):
+            raise ValueError(f"cv is {self.cv}, and a class has fewer rows: a fold would lack it")
         one_of("rule", self.rule, RULES)
         whole("threads", self.threads)
         regression = self._regression(matrix, target)
-        self.lams_ = lambda_grid(regression, whole("n_lams", self.n_lams), positive("ratio", self.ratio))
+        self.lams_ = lambda_grid(regression, whole("n_lams", self.n_lams), self.ratio)
         self.lam_max_ = float(self.lams_[0])
         errors = self._held_out(matrix, target, monitor)
         self.cv_mean_ = errors.mean(axis=0)
@@ -178,9 +186,11 @@ class TraceLassoCV(RegressionEstimator):
         )  # fmt: skip
         rows = ~held_out
         regression = estimator._regression(X[rows], y[rows])
-        # Unit columns of n rows are longer by sqrt(n) than those of one: the same penalty needs a lambda shorter by as much.
+        # Columns of n rows cut to unit length have coefficients that grow with sqrt(n): the same penalty, of them or of their
+        # squares, needs a lambda that falls with it.
         by_length = self.normalize or (self.penalty == "trace" and self.penalty_matrix is None)
-        scale = np.sqrt(len(y) / rows.sum()) if by_length else 1.0
+        share = len(y) / rows.sum()
+        scale = (share if self.penalty in _SQUARES else np.sqrt(share)) if by_length else 1.0
         path = path_of(regression, self.lams_ * scale, monitor)
         scores = X[held_out] @ path.coefficients.T + path.intercepts
         truth = y[held_out][:, None]

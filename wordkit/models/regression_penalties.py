@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wordkit.errors import WordkitError
+from wordkit.errors import MissingLibrary
 from wordkit.models.pairwise_elastic_net import pairwise_elastic_net, pairwise_matrix
 from wordkit.models.regression_design import Design
 from wordkit.models.trace_lasso_admm import SquaredLoss, admm
@@ -143,7 +143,8 @@ class Regression:
         if self._start is not None:
             self._before = self._lam, self._start.w
         self._start, self._lam = found, lam
-        return found._replace(objective=found.objective / self.n, gap=found.gap / self.n)
+        gap = max(found.gap, 0.0)  # below by rounding, where the solution is exact
+        return found._replace(objective=found.objective / self.n, gap=gap / self.n)
 
     def _trace_norm(self, lam: float, stop: Stop | None) -> Solution:
         settings = self.settings
@@ -229,7 +230,7 @@ def _linear_model() -> Any:
     try:
         import sklearn.linear_model
     except ImportError:
-        raise WordkitError(
-            "the penalties lasso, ridge and elastic-net need the extra: pip install 'wordkit[regression]'"
+        raise MissingLibrary(
+            "the penalties lasso, ridge and elastic-net need", "scikit-learn", "regression"
         ) from None
     return sklearn.linear_model

@@ -9,10 +9,11 @@ import numpy as np
 
 from wordkit.errors import WordkitError
 from wordkit.evaluation.result import Result
-from wordkit.formats.regression_data import read_groups, read_matrix, read_regression
+from wordkit.formats.regression_data import check_sizes, read_groups, read_matrix, read_regression
 from wordkit.formats.regression_files import write_coefficients, write_path
 from wordkit.models.regression_model import RegressionModel
 from wordkit.models.regression_path import RegressionPath, TraceLassoCV, estimator_path
+from wordkit.models.regression_penalties import ZEROING
 from wordkit.models.trace_lasso import SUPPORT, RegressionEstimator, TraceLasso
 from wordkit.monitor import Monitor
 from wordkit.signature import signature
@@ -39,6 +40,7 @@ class Run:
         """Read everything; yields notes for the user."""
         given = self.given
         self.data, self.y, self.inputs = read_regression(x, y, self.tally)
+        self.target = self.data.name if y in (None, "-") else y
         n, p = self.data.X.shape
         self.groups, matrix = None, None
         if given["groups"]:
@@ -46,6 +48,7 @@ class Run:
             self.inputs = [*self.inputs, record]
         if given["penalty_matrix"]:
             found = read_matrix(given["penalty_matrix"], self.tally)
+            check_sizes(found.X, found.name, found.lines)
             self.inputs, matrix = [*self.inputs, *found.inputs], found.X
         tol = given["tol"] or (_PATH_TOL if given["path"] else _TOL)
         self.parameters = {
@@ -58,7 +61,7 @@ class Run:
         """What the estimators would refuse as a caller's mistake is the user's here."""
         n, p = self.data.X.shape
         if self.given["cv"] and self.given["cv"] > n:
-            raise WordkitError(f"--cv {self.given['cv']}: there are only {n} rows")
+            raise WordkitError(f"{self.target}: --cv {self.given['cv']}, and there are only {n} rows")
         if matrix is not None:
             dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
             path = self.given["penalty_matrix"]
@@ -69,10 +72,17 @@ class Run:
                 raise WordkitError(
                     f"{path}: column {zero[0] + 1} is zero, so its coefficient would not be penalized"
                 )
-        if self.given["loss"] == "logistic" and len(np.unique(self.y)) != 2:
-            raise WordkitError(
-                f"--loss logistic needs a target of two values, this has {len(np.unique(self.y))}"
-            )
+        if self.given["loss"] == "logistic":
+            classes, sizes = np.unique(self.y, return_counts=True)
+            if len(classes) != 2:
+                raise WordkitError(
+                    f"{self.target}: --loss logistic needs a target of two values, this has {len(classes)}"
+                )
+            if self.given["cv"] and sizes.min() < self.given["cv"]:
+                rare = f"{sizes.min()} rows have the target {classes[sizes.argmin()]:g}"
+                raise WordkitError(
+                    f"{self.target}: {rare}: with --loss logistic --cv may be {sizes.min()} at most"
+                )
 
     def fit(self, monitor: Monitor) -> None:
         """Fit at one lambda, along a path, or after cross-validation."""
@@ -102,6 +112,11 @@ class Run:
             chosen["path_ratio"] = given["path_ratio"]
         return signature("trace-lasso", chosen, self.inputs)
 
+    @property
+    def _zeroing(self) -> bool:
+        """Whether there is a lambda that makes all coefficients zero."""
+        return self.given["penalty"] in ZEROING
+
     def notes(self) -> Iterator[str]:
         """What the user should know of the result."""
         if self.path is not None:
@@ -110,9 +125,14 @@ class Run:
                 yield f"warning: at {missed} of {len(self.path.lams)} lambdas the gap is above --tol; raise --max-iter or --tol"
             return
         model = self.estimator
-        zeroing = self.given["penalty"] not in ("ridge", "pairwise-elastic-net")
-        if zeroing and not np.any(model.coef_):
+        if self._zeroing and not np.any(model.coef_):
             yield f"all coefficients are zero: lambda {model.lam_:.6g} is at or above lam_max {model.lam_max_:.6g}"
+        if isinstance(model, TraceLassoCV) and model.lams_[-1] < model.lams_[0]:
+            least, greatest = float(model.lams_[-1]), float(model.lams_[0])
+            if model.lam_min_ == least:
+                yield f"warning: the lambda with the least error is the last one tried, {least:.6g}; lower --path-ratio"
+            elif model.lam_min_ == greatest and not self._zeroing:
+                yield f"warning: the lambda with the least error is the first one tried, {greatest:.6g}"
 
     def write(self, output: str, model_out: str | None) -> None:
         """Coefficients or the path, and the model."""
@@ -158,7 +178,7 @@ class Run:
         metrics = {
             "objective": float(path.objectives[-1]), "gap": float(path.gaps.max()), "iterations": int(path.iterations.sum()),
             "rank": int(path.ranks[-1]), "support": int(path.selected[-1]), "lam": float(path.lams[-1]),
-            "lam_max": float(path.lams[0]),
+            "lam_max": float(path.lams[0]) if self._zeroing else None,
         }  # fmt: skip
         return metrics, {"lams": path.lams.tolist(), "selected_along": path.selected.tolist()}
 
@@ -166,17 +186,18 @@ class Run:
         model = self.estimator
         metrics = {
             "objective": model.objective_, "gap": model.gap_, "iterations": model.n_iter_, "rank": model.rank_,
-            "support": len(model.support_), "lam": model.lam_, "lam_max": model.lam_max_,
+            "support": len(model.support_), "lam": model.lam_,
+            "lam_max": model.lam_max_ if self._zeroing else None,
         }  # fmt: skip
         details: dict[str, Any] = {
             "selected": [self.data.names[i] for i in model.support_],
             "threshold": SUPPORT,
         }
         if isinstance(model, TraceLassoCV):
-            best = int(np.argmin(model.cv_mean_))
+            chosen = int(np.flatnonzero(model.lams_ == model.lam_)[0])
             metrics |= {
-                "lam_min": model.lam_min_, "lam_1se": model.lam_1se_, "cv_error": float(model.cv_mean_[best]),
-                "cv_standard_error": float(model.cv_error_[best]),
+                "lam_min": model.lam_min_, "lam_1se": model.lam_1se_, "cv_error": float(model.cv_mean_[chosen]),
+                "cv_standard_error": float(model.cv_error_[chosen]),
             }  # fmt: skip
             details |= {
                 "lams": model.lams_.tolist(), "cv_mean": model.cv_mean_.tolist(), "cv_errors": model.cv_error_.tolist()

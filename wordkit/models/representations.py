@@ -15,6 +15,7 @@ import numpy as np
 
 from wordkit.formats.conll import Sentence, read_conll
 from wordkit.formats.opening import Input
+from wordkit.formats.tagged import read_tagged
 from wordkit.formats.text import TypeTable, read_token_ids
 from wordkit.models.corpus_tokens import is_text, refuse_text
 from wordkit.models.tree_corpus import TreeCorpus, Trees
@@ -53,14 +54,22 @@ class Decoder:
         self.n_tokens = self.n_unknown = 0
 
     def decode(self, path: str, tally: Tally, format: str = "auto") -> Iterator[Decoded]:
-        """The sentences of a file in its order, bad ones as the tally says; text gives no CoNLL sentences."""
+        """The sentences of a file in its order, bad ones as the tally says; text gives no CoNLL sentences.
+
+        ``columns`` is the format of :mod:`wordkit.formats.tagged`, whose words are taken as text.
+        """
         with Input(path) as source:
             tree = self.model.model.structure == "tree"
-            text = format == "text" or (format == "auto" and is_text(source, tree))
+            text = format in ("text", "columns") or (format == "auto" and is_text(source, tree))
             pairs: Iterable[tuple[list[str], Sentence | None]]
             if text:
                 refuse_text(source.name, self.model.model.structure, self.model.reading["token"])
-                pairs = ((words, None) for words in _text_sentences(source, tally))
+                sentences = (
+                    read_tagged(source, tally=tally).words
+                    if format == "columns"
+                    else _text_sentences(source, tally)
+                )
+                pairs = ((words, None) for words in sentences)
             else:
                 form = "auto" if format == "conll" else format
                 heads = "tree" if tree else "none"

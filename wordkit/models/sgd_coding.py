@@ -43,6 +43,23 @@ class SgdCoding:
     def epoch(self) -> int:
         return self.sgd.epoch
 
+    unit = "entries"
+
+    @property
+    def work(self) -> int:
+        """Draws of an epoch."""
+        return self.sgd.sampling.nnz
+
+    @property
+    def done(self) -> int:
+        """Draws of the epochs so far."""
+        return self.sgd.draws
+
+    @property
+    def begun(self) -> int:
+        """Epochs done, or begun."""
+        return -(-self.done // self.work)
+
     def run_epoch(self, monitor: Monitor) -> dict[str, Any]:
         """The rest of an epoch, and its record; see :meth:`ForestSgd.run_epoch` for errors."""
         return self.sgd.run_epoch(_Within(monitor, self))
@@ -89,7 +106,7 @@ class _Within(Monitor):
         return self.monitor.stopping
 
     def begin(self, total: int, unit: str) -> None:
-        self.monitor.begin(total, unit)
+        """All epochs have begun together."""
 
     def advance(self, done: int) -> None:
         self.monitor.advance(done)

@@ -152,12 +152,18 @@ class ForestCoder(Estimator):
         return self._go_on(monitor or Monitor())
 
     def resume(self, X: Any, *, monitor: Monitor | None = None) -> ForestCoder:
-        """Go on to ``epochs`` epochs with the same rows, from where a stopped training was (:meth:`state`)."""
+        """Go on to ``epochs`` epochs with the same rows, from where a stopped training was (:meth:`state`).
+
+        Raises:
+            ValueError: as :meth:`fit`; more than ``epochs`` are begun already.
+        """
         self._check_parameters()
         self._check_fitted("_stopped")
         rows = as_rows(X, self.n_features_in_, type(self).__name__)
         self._training = self._trainer(rows)
         self._training.restore(*self._stopped)
+        if self._training.begun > self.n_epochs:
+            raise ValueError(f"epochs is {self.n_epochs}, and {self._training.begun} are begun already")
         return self._go_on(monitor or Monitor())
 
     def partial_fit(self, X: Any, y: Any = None) -> ForestCoder:
@@ -189,13 +195,14 @@ class ForestCoder(Estimator):
             )  # fmt: skip
         return SgdCoding(
             rows, self.forest_.parents, lam=self._lam(), tau=float(self.tau),
-            learning_rate=float(self.learning_rate), epochs=self._epochs(), step=self.sgd_step, sampling=self.sampling,
+            learning_rate=float(self.learning_rate), epochs=self.n_epochs, step=self.sgd_step, sampling=self.sampling,
             zeros=float(self.zeros), nonnegative=bool(self.nonnegative), **shared,
         )  # fmt: skip
 
     def _go_on(self, monitor: Monitor) -> ForestCoder:
         training = self._training
-        while training.epoch < self._epochs():
+        monitor.begin(self.n_epochs * training.work - training.done, training.unit)
+        while training.epoch < self.n_epochs:
             self.history_.append(training.run_epoch(monitor))
             monitor.epoch(self.history_[-1])  # which may save the state
         self.n_iter_ = training.epoch
@@ -210,6 +217,9 @@ class ForestCoder(Estimator):
         start = rng.stream(self.seed, rng.INITIAL).standard_normal(min(rows.shape))
         U, values, Vt = scipy.sparse.linalg.svds(rows.astype(np.float64), k=dim, v0=start)
         order = np.argsort(-values, kind="stable")
+        squares = float(np.sum(np.square(rows.data, dtype=np.float64)))
+        error = 1 - float(np.sum(values**2)) / squares if squares else 0.0
+        self.history_, self.n_iter_ = [{"epoch": 1, "reconstruction_error": max(error, 0.0)}], 1
         U, values, Vt = U[:, order], values[order], Vt[order]
         signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(dim)])
         self.singular_values_ = values
@@ -318,7 +328,9 @@ class ForestCoder(Estimator):
             raise ValueError(f"the forest has {len(forest)} nodes, dim is {dim}")
         return forest
 
-    def _epochs(self) -> int:
+    @property
+    def n_epochs(self) -> int:
+        """``epochs``, or their default number."""
         return EPOCHS[self.algorithm] if self.epochs is None else int(self.epochs)
 
     def _lam(self) -> float:

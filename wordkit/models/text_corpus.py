@@ -11,6 +11,7 @@ import numpy as np
 from wordkit.errors import DataError
 from wordkit.formats.opening import Input
 from wordkit.formats.text import TypeTable, read_token_ids
+from wordkit.formats.vectors_sniff import refuse_vectors
 from wordkit.models.array_spool import ArraySpool
 from wordkit.models.vocabulary import folded
 from wordkit.tally import Tally
@@ -43,6 +44,7 @@ class TextCorpus:
         return 0 if self._stream is None else len(self._stream)
 
     def _read(self, source: Input, tally: Tally) -> None:
+        refuse_vectors(source)
         before = self.n_tokens
         for block in read_token_ids(source, self._types, tally):
             self.n_tokens += len(block.ids)

@@ -191,12 +191,12 @@ class _CentralPath:
 
     def _fall(self, bias: float) -> float:
         """By how much mu falls: not far below what the target needs."""
-        enough = (self.target / (10 * bias)) ** 2 if bias > 0 else 1.0
-        return max(_FALL, min(1.0, enough))
+        enough = min(1.0, self.target / (10 * bias)) if bias > 0 else 1.0
+        return max(_FALL, enough**2)
 
     def _turn(self, w: Array, root: float, lower: float, faces: bool) -> Array:
         """What to go on with when sqrt(mu) falls from ``root`` to ``lower``; tries the face of what does not shrink."""
-        if self.corner is None or not faces:
+        if self.corner is None or not faces or self.corner[0] == root:  # mu may come back to where it was
             self.corner = root, w
             return w
         above, before = self.corner

@@ -1,1 +1,1 @@
-"""Figures, one module a kind; matplotlib (``pip install 'wordkit[plot]'``) is imported inside functions only."""
+"""Figures, one module a kind; matplotlib (the extra ``plot``) is imported inside functions only."""

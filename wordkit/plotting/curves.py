@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input
+from wordkit.formats.text import text_lines
 from wordkit.plotting.figure import new_figure, save_figure
+from wordkit.tally import Tally
 
 COLUMNS = ("epoch", "metric", "value", "seconds")
 
@@ -29,12 +31,13 @@ def read_curves(path: str | os.PathLike[str]) -> dict[str, list[CurvePoint]]:
         DataError: no header with the four columns, or a line that does not fit it.
     """
     with Input(path) as source:
-        lines = source.read().decode("utf-8").splitlines()
-        header = lines[0].split("\t") if lines else []
+        lines = text_lines(source, Tally())
+        _, first = next(lines)  # an empty input is an error
+        header = first.split("\t")
         if not set(COLUMNS) <= set(header):
             raise DataError(source.name, 1, "no header of curves", ", ".join(COLUMNS))
         curves: dict[str, list[CurvePoint]] = {}
-        for number, line in enumerate(lines[1:], 2):
+        for number, line in lines:
             fields = dict(zip(header, line.split("\t"), strict=False))
             try:
                 epoch, value, seconds = (float(fields[name]) for name in ("epoch", "value", "seconds"))

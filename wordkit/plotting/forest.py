@@ -58,12 +58,15 @@ def tree_figure(
     *,
     tree: int = 0,
     title: str = "",
-) -> None:
+) -> str:
     """Draw one tree of the forest for each word, its nodes in the colour of their values.
 
     Args:
         codes: (words, M).
         tree: its number, from 0.
+
+    Returns:
+        As :func:`wordkit.plotting.figure.save_figure`.
     """
     nodes = tree_of(forest, tree)
     places = positions(forest)[nodes]
@@ -80,13 +83,13 @@ def tree_figure(
                     zorder=1,
                 )
         dots = _dots(axes, places, code[nodes], largest)
-        axes.set_title(word, fontsize="medium")
+        axes.set_title(word, fontsize="medium", parse_math=False)
         axes.set_axis_off()
         axes.margins(0.1, 0.2)
     figure.colorbar(dots, ax=all_axes, shrink=0.7)
     if title:
-        figure.suptitle(title)
-    save_figure(figure, path)
+        figure.suptitle(title, parse_math=False)
+    return save_figure(figure, path)
 
 
 def _dots(axes: Any, places: np.ndarray, values: np.ndarray, largest: float) -> Any:
@@ -98,15 +101,19 @@ def _dots(axes: Any, places: np.ndarray, values: np.ndarray, largest: float) -> 
 
 def heat_figure(
     words: Sequence[str], codes: np.ndarray, path: str | os.PathLike[str], *, title: str = ""
-) -> None:
-    """Draw the values of words (words, M) in colours, a word a row, dimensions from the lowest mean to the highest."""
+) -> str:
+    """Draw the values of words (words, M) in colours, a word a row, dimensions from the lowest mean to the highest.
+
+    Returns:
+        As :func:`wordkit.plotting.figure.save_figure`.
+    """
     order = np.argsort(codes.mean(axis=0), kind="stable")
     largest = float(np.abs(codes).max(initial=0.0)) or 1.0
     figure, (axes,) = new_figure(max(5.0, 0.14 * codes.shape[1]), 0.9 + 0.28 * len(words))
     image = axes.imshow(
         codes[:, order], aspect="auto", cmap=_COLORS, vmin=-largest, vmax=largest, interpolation="nearest"
     )
-    axes.set_yticks(range(len(words)), labels=list(words))
+    axes.set_yticks(range(len(words)), labels=list(words), parse_math=False)
     step = max(1, codes.shape[1] // 40)
     axes.set_xticks(
         range(0, codes.shape[1], step),
@@ -114,6 +121,7 @@ def heat_figure(
         fontsize="xx-small",
         rotation=90,
     )
-    axes.set(xlabel="dimension", title=title)
+    axes.set_xlabel("dimension")
+    axes.set_title(title, parse_math=False)
     figure.colorbar(image, ax=axes)
-    save_figure(figure, path)
+    return save_figure(figure, path)

@@ -13,8 +13,12 @@ from wordkit.plotting.figure import new_figure, save_figure
 _NAMED = 12  # curves with a name beside them: those that end farthest from 0
 
 
-def path_figure(table: PathTable, path: str | os.PathLike[str], *, title: str = "") -> None:
-    """Draw the coefficients over lambda, falling to the right on a logarithmic scale."""
+def path_figure(table: PathTable, path: str | os.PathLike[str], *, title: str = "") -> str:
+    """Draw the coefficients over lambda, falling to the right on a logarithmic scale.
+
+    Returns:
+        As :func:`wordkit.plotting.figure.save_figure`.
+    """
     figure, (axes,) = new_figure(7, 4.5)
     positive = table.lams > 0
     lams, coefficients = table.lams[positive], table.coefficients[positive]
@@ -22,13 +26,14 @@ def path_figure(table: PathTable, path: str | os.PathLike[str], *, title: str = 
     axes.axhline(0, color="grey", linewidth=0.6)
     axes.set_xscale("log")
     axes.invert_xaxis()
-    axes.set(xlabel="lambda", ylabel="coefficient", title=title)
+    axes.set(xlabel="lambda", ylabel="coefficient")
+    axes.set_title(title, parse_math=False)
     if len(lams):
         last = coefficients[np.argmin(lams)]
         for column in np.argsort(-np.abs(last), kind="stable")[:_NAMED]:
             if last[column] != 0:
                 axes.annotate(
                     table.names[column], (lams.min(), last[column]), xytext=(4, 0), textcoords="offset points",
-                    fontsize="x-small", va="center",
+                    fontsize="x-small", va="center", parse_math=False,
                 )  # fmt: skip
-    save_figure(figure, path)
+    return save_figure(figure, path)

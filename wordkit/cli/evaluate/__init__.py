@@ -9,16 +9,31 @@ from wordkit.cli import LazyGroup
 EVALUATIONS = {
     "Evaluations": {
         "analogy": ("analogy", "Accuracy of word vectors on analogies: a is to b as c is to what?"),
+        "bless": ("bless", "Which relations word vectors favour, and how well they find related words."),
+        "categorization": (
+            "categorization",
+            "Purity and entropy of clusters of words beside people's classes.",
+        ),
         "classification": (
             "classification",
             "Accuracy, F1 and confusion of a classifier on labelled documents.",
         ),
+        "completion": ("completion", "Accuracy of word vectors on sentences with a gap."),
+        "composition": (
+            "composition",
+            "Phrases composed of word vectors beside people's judgements.",
+        ),
         "likelihood": ("likelihood", "Log-likelihood and perplexity of sentences under a tree model."),
+        "ner": ("ner", "Named entities found with word representations: precision, recall, F1."),
         "sentences": (
             "sentences",
             "Accuracy of logistic regression on sentences as averages of their words' vectors.",
         ),
         "similarity": ("similarity", "Correlation of word vectors with people's scores of word pairs."),
+        "supersense": (
+            "supersense",
+            "Accuracy of supersenses of nouns and verbs, found with word representations.",
+        ),
     }
 }
 

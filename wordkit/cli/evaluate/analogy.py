@@ -7,7 +7,9 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.report import message, print_results, refuse_unknown, report_tally, some_words
+from wordkit.cli.evaluate.running import read_each, tell_unknown, with_comparisons
+from wordkit.cli.report import message, print_results, report_tally
+from wordkit.evaluation.result import Result
 
 
 @options.command(
@@ -32,6 +34,8 @@ from wordkit.cli.report import message, print_results, refuse_unknown, report_ta
     "Questions with an unknown word: left out; scored with the zero vector or the mean of all vectors for a, b and c, an "
     "unknown d being wrong; or the word in lower case, and left out if that is unknown too."
 )
+@options.comparison_options
+@options.path_option("--against-outputs", metavar="VEC3", help="Output vectors that go with --against.")
 @click.option(
     "--details", is_flag=True, help="Each section and unknown words as well (--json always has them)."
 )
@@ -40,7 +44,8 @@ from wordkit.cli.report import message, print_results, refuse_unknown, report_ta
 @options.json_option
 def command(
     vec: str, questions: tuple[str, ...], method: str, output_vectors: str | None, unknown: str, ignore_case: bool,
-    restrict_vocab: int | None, details: bool, skip_invalid: bool, strict: bool, threads: int, as_json: bool,
+    restrict_vocab: int | None, summary: bool, intervals: bool, against: str | None, seed: int,
+    against_outputs: str | None, details: bool, skip_invalid: bool, strict: bool, threads: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Accuracy of the vectors in VEC on analogies: a is to b as c is to d.
 
@@ -50,54 +55,60 @@ def command(
     nothing to score, and for log_likelihood (nats) without --output-vectors.
     """
     from wordkit.evaluation.analogy import analogy_result
-    from wordkit.evaluation.known_vectors import read_all_vectors, warn_of_zero_vectors
+    from wordkit.evaluation.known_vectors import KnownVectors, read_all_vectors, warn_of_zero_vectors
     from wordkit.formats.opening import Input
     from wordkit.formats.questions import read_questions
     from wordkit.signature import signature
     from wordkit.tally import Tally
 
-    options.one_standard_input(vec, output_vectors, *questions)
+    if against_outputs is not None and (against is None or output_vectors is None):
+        raise click.UsageError("--against-outputs goes with --against and --output-vectors")
+    options.one_standard_input(vec, output_vectors, against, against_outputs, *questions)
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
-    sets, inputs, tables = [], [], []
-    for path in questions:
-        with Input(path, digest=True) as source:
-            sets.append(read_questions(source, tally))
-            inputs.append(source.record())
-    for matrix in [vec] if output_vectors is None else [vec, output_vectors]:
-        with Input(matrix, digest=True) as source:
-            tables.append(
-                read_all_vectors(source, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally)
-            )
-            inputs.insert(len(tables) - 1, source.record())
-    known, outputs = tables[0], tables[1] if output_vectors is not None else None
+    set_records: list = []
+    vector_records: list = []
+    sets = read_each(questions, read_questions, tally, set_records)
     words = dict.fromkeys(word for each in sets for four in each.words for word in four)
-    warn_of_zero_vectors(known, words, tally, unknown == "lowercase")
-    first = "the first " if restrict_vocab is not None else ""
-    message(f"answers are looked for among {first}{len(known.vectors)} words of {known.name}")
-    results = [
-        analogy_result(
-            each, known, data=path, method=method, unknown=unknown, outputs=outputs, threads=threads
-        )
-        for path, each in zip(questions, sets, strict=True)
-    ]
-    for result in results:
-        used, missing = result.details["used"], result.details["unknown_words"]
-        if not used:
-            message(f"{result.data}: n/a (0 of {result.total} questions to score)")
-        if missing:
-            counts = f"{used} of {result.total} questions scored, {result.total - result.covered} have an unknown word"
-            message(f"{result.data}: {counts} (--unknown {unknown}): {some_words(missing)}")
-        if strict:
-            refuse_unknown(
-                result.data, result.total - result.covered, result.total, "questions have words that are"
+
+    def read(path: str) -> KnownVectors:
+        with Input(path, digest=True) as source:
+            known = read_all_vectors(
+                source, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally
             )
+            vector_records.append(source.record())
+        return known
+
+    def evaluate(path: str) -> list[Result]:
+        matrix = against_outputs if vector_records else output_vectors
+        known = read(path)
+        outputs = None if matrix is None else read(matrix)
+        warn_of_zero_vectors(known, words, tally, unknown == "lowercase")
+        first = "the first " if restrict_vocab is not None else ""
+        message(f"answers are looked for among {first}{len(known.vectors)} words of {known.name}")
+        return [
+            analogy_result(
+                each, known, data=data, method=method, unknown=unknown, outputs=outputs, threads=threads
+            )
+            for data, each in zip(questions, sets, strict=True)
+        ]
+
+    results = with_comparisons(vec, against, evaluate, intervals, seed)
+    tell_unknown(results, "questions", unknown, strict)
     report_tally(tally)
     parameters = {
         "method": method, "unknown": unknown, "ignore-case": ignore_case, "restrict-vocab": restrict_vocab,
-        "outputs": outputs is not None,
+        "outputs": output_vectors is not None, "seed": seed if intervals or against else None,
     }  # fmt: skip
-    run = signature("evaluate-analogy", parameters, inputs)
+    count = 1 if output_vectors is None else 2
+    records = [*vector_records[:count], *set_records, *vector_records[count:]]
+    run = signature("evaluate-analogy", parameters, records)
     print_results(
-        "evaluate analogy", run, time.monotonic() - started, results, as_json=as_json, details=details
+        "evaluate analogy",
+        run,
+        time.monotonic() - started,
+        results,
+        as_json=as_json,
+        details=details,
+        summary=summary,
     )

@@ -21,6 +21,7 @@ from wordkit.cli.report import message, print_results, report_tally
     is_flag=True,
     help="Per-class scores and the confusion table as well (--json always has them).",
 )
+@options.interval_options
 @options.policy_options
 @options.threads_option
 @options.json_option
@@ -28,6 +29,9 @@ def command(
     model: str,
     data: tuple[str, ...],
     details: bool,
+    summary: bool,
+    intervals: bool,
+    seed: int,
     skip_invalid: bool,
     strict: bool,
     threads: int,
@@ -41,6 +45,7 @@ def command(
     import numpy as np
 
     from wordkit.evaluation.classification import classification_result
+    from wordkit.evaluation.uncertainty import compared
     from wordkit.models.text_classifier import TextClassifier
     from wordkit.signature import signature
     from wordkit.tally import Tally
@@ -69,10 +74,14 @@ def command(
         )
         if unseen := results[-1].details["unseen_labels"]:
             message(f"{path}: labels that the model has not seen: {', '.join(unseen)}")
+    results = compared(results, None, None, intervals, seed)
     report_tally(tally)
-    run = signature(
-        "evaluate-classification", {"model": loaded.header.get("signature", "").replace("|", ",")}, inputs
-    )
+    parameters = {
+        "model": loaded.header.get("signature", "").replace("|", ","),
+        "seed": seed if intervals else None,
+    }
+    run = signature("evaluate-classification", parameters, inputs)
     print_results(
-        "evaluate classification", run, time.monotonic() - started, results, as_json=as_json, details=details
-    )
+        "evaluate classification", run, time.monotonic() - started, results, as_json=as_json, details=details,
+        summary=summary,
+    )  # fmt: skip

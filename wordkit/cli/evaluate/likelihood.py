@@ -19,12 +19,13 @@ from wordkit.cli.report import print_results, refuse_unknown, report_tally
               help="Exact messages, or those of the training, which give a lower bound.")  # fmt: skip
 @click.option("--format", "format", type=click.Choice(["auto", "text", "conll", "conllu", "conllx", "conllulex"]),
               default="auto", help="Format of DATA; auto goes by its first lines.")  # fmt: skip
+@options.summary_option
 @options.policy_options
 @options.threads_option
 @options.json_option
 def command(
-    model: str, data: tuple[str, ...], projection: str, format: str, skip_invalid: bool, strict: bool, threads: int,
-    as_json: bool,
+    model: str, data: tuple[str, ...], projection: str, format: str, summary: bool, skip_invalid: bool, strict: bool,
+    threads: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Log-likelihood a token (natural logarithm) and perplexity of sentences under a model of train-hmtm.
 
@@ -51,4 +52,6 @@ def command(
     report_tally(tally)
     parameters = {"model": loaded.header["signature"].replace("|", ","), "projection": projection}
     run = signature("evaluate-likelihood", parameters, inputs)
-    print_results("evaluate likelihood", run, time.monotonic() - started, results, as_json=as_json)
+    print_results(
+        "evaluate likelihood", run, time.monotonic() - started, results, as_json=as_json, summary=summary
+    )

@@ -7,7 +7,9 @@ import time
 import click
 
 from wordkit.cli import options
+from wordkit.cli.evaluate.running import read_each, read_vectors_of, with_comparisons
 from wordkit.cli.report import message, print_results, refuse_unknown, report_tally
+from wordkit.evaluation.result import Result
 
 
 @options.command(
@@ -22,6 +24,7 @@ from wordkit.cli.report import message, print_results, refuse_unknown, report_ta
     "Words without a vector: left out of the average; counted with the zero vector or the mean of all vectors; or "
     "looked up in lower case, and left out if that is unknown too."
 )
+@options.comparison_options
 @click.option(
     "--details", is_flag=True, help="Penalties, known tokens and unseen labels too (--json always has them)."
 )
@@ -29,7 +32,8 @@ from wordkit.cli.report import message, print_results, refuse_unknown, report_ta
 @options.json_option
 def command(
     vec: str, train: str, dev: str, test: tuple[str, ...], unknown: str, ignore_case: bool, restrict_vocab: int | None,
-    details: bool, skip_invalid: bool, strict: bool, as_json: bool,
+    summary: bool, intervals: bool, against: str | None, seed: int, details: bool, skip_invalid: bool, strict: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Accuracy of logistic regression on sentences, each the average of its words' vectors in VEC.
 
@@ -37,49 +41,61 @@ def command(
     eval) is trained on TRAIN with 15 strengths of its l2 penalty; the best on DEV is tested on each TEST file by itself.
     covered: sentences with a known word; those without one count in accuracy too, as the zero vector.
     """
-    from wordkit.evaluation.known_vectors import read_known_vectors
     from wordkit.evaluation.sentences import average, logistic_regression, sentences_result, tune
     from wordkit.formats.labelled import Documents, LabelledReader
     from wordkit.formats.opening import Input
     from wordkit.signature import signature
     from wordkit.tally import Tally
 
-    options.one_standard_input(vec, train, dev, *test)
+    options.one_standard_input(vec, train, dev, against, *test)
     logistic_regression()
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
-    reader, parts, inputs = LabelledReader(), [], []
-    for path in (train, dev, *test):
-        with Input(path, digest=True) as source:
-            parts.append(Documents.join(list(reader.labelled(source, tally))))
-            inputs.append(source.record())
+    reader = LabelledReader()
+    set_records: list = []
+    vector_records: list = []
+
+    def read(source: Input, tally: Tally) -> Documents:
+        return Documents.join(list(reader.labelled(source, tally)))
+
+    parts = read_each((train, dev, *test), read, tally, set_records)
     words = reader.types.words()
-    with Input(vec, digest=True) as source:
-        known = read_known_vectors(
-            source, words, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally
-        )
-        inputs.insert(0, source.record())
-    sentences = [average(part, words, reader.names, known, unknown=unknown) for part in parts]
-    if strict:
-        for path, each in zip((train, dev, *test), sentences, strict=True):
-            total = int(each.tokens.sum())
-            refuse_unknown(path, total - int(each.known.sum()), total, "tokens are")
-    tuned = tune(*sentences[:2])
-    message(f"C {tuned.C:.4g} of {len(tuned.grid)} values, accuracy on {dev} {tuned.dev_accuracy:.4f}")
-    if not tuned.converged:
-        message("warning: the regression did not converge with it")
-    results = [
-        sentences_result(tuned, each, data=path, unknown=unknown, ignore_case=ignore_case)
-        for path, each in zip(test, sentences[2:], strict=True)
-    ]
+
+    def evaluate(path: str) -> list[Result]:
+        lookup = {"ignore_case": ignore_case, "restrict_vocab": restrict_vocab}
+        known = read_vectors_of(path, words, lookup, tally, vector_records)
+        sentences = [average(part, words, reader.names, known, unknown=unknown) for part in parts]
+        if strict:
+            for name, each in zip((train, dev, *test), sentences, strict=True):
+                total = int(each.tokens.sum())
+                refuse_unknown(name, total - int(each.known.sum()), total, "tokens are")
+        tuned = tune(*sentences[:2])
+        message(f"C {tuned.C:.4g} of {len(tuned.grid)} values, accuracy on {dev} {tuned.dev_accuracy:.4f}")
+        if not tuned.converged:
+            message("warning: the regression did not converge with it")
+        return [
+            sentences_result(tuned, each, data=data, unknown=unknown, ignore_case=ignore_case)
+            for data, each in zip(test, sentences[2:], strict=True)
+        ]
+
+    results = with_comparisons(vec, against, evaluate, intervals, seed)
     for result in results:
         tokens, known_tokens = result.details["tokens"], result.details["known_tokens"]
         message(f"{result.data}: {known_tokens} of {tokens} tokens have a vector (--unknown {unknown})")
         if unseen := result.details["unseen_labels"]:
             message(f"{result.data}: labels that the training data lack: {', '.join(unseen)}")
     report_tally(tally)
-    parameters = {"unknown": unknown, "ignore-case": ignore_case, "restrict-vocab": restrict_vocab}
-    run = signature("evaluate-sentences", parameters, inputs)
+    parameters = {
+        "unknown": unknown, "ignore-case": ignore_case, "restrict-vocab": restrict_vocab,
+        "seed": seed if intervals or against else None,
+    }  # fmt: skip
+    run = signature("evaluate-sentences", parameters, [vector_records[0], *set_records, *vector_records[1:]])
     print_results(
-        "evaluate sentences", run, time.monotonic() - started, results, as_json=as_json, details=details
+        "evaluate sentences",
+        run,
+        time.monotonic() - started,
+        results,
+        as_json=as_json,
+        details=details,
+        summary=summary,
     )

@@ -37,6 +37,7 @@ def command(
     """
     import numpy as np
 
+    from wordkit.cli.plot import tell_missing_glyphs
     from wordkit.formats.forest import read_forest
     from wordkit.formats.opening import Input
     from wordkit.formats.vectors import read_vectors
@@ -57,12 +58,12 @@ def command(
             raise DataError(name, None, f"the word `{word}` is not there")
     codes = np.stack([vectors[row_of[word]] for word in words])
     if heat_map:
-        heat_figure(words, codes, output, title=title)
+        tell_missing_glyphs(heat_figure(words, codes, output, title=title))
         return
     try:
         shape = Forest(read_forest(forest)) if forest else forest_of_shape(tree_shape, dim=codes.shape[1])
         if len(shape) != codes.shape[1]:
             raise ValueError(f"the forest has {len(shape)} nodes, the vectors {codes.shape[1]} dimensions")
-        tree_figure(words, codes, shape, output, tree=tree - 1, title=title)
+        tell_missing_glyphs(tree_figure(words, codes, shape, output, tree=tree - 1, title=title))
     except ValueError as error:
         raise WordkitError(f"{name}: {error}") from None

@@ -1,0 +1,124 @@
+"""``wordkit evaluate supersense``."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from wordkit.cli import options
+from wordkit.cli.evaluate.token_inputs import (
+    check_representation,
+    read_representations,
+    representation_options,
+    representation_parameters,
+)
+from wordkit.cli.report import message, print_results, refuse_unknown, report_tally
+
+
+@options.command(
+    "supersense",
+    example="wordkit evaluate supersense data_samples/supersenses.conllulex --vectors data_samples/vectors.txt",
+)
+@options.input_argument("train")
+@options.input_argument("test", many=True, required=False)
+@representation_options
+@click.option("--kernel", type=click.Choice(["auto", "hellinger", "linear"]), default="auto",
+              help="Square roots of probabilities, or values as they are; auto: linear for negative values.")  # fmt: skip
+@click.option("--C", "C", type=options.positive, default=1.0, help="Inverse of the classifier's l2 penalty.")
+@click.option("--cv", type=click.IntRange(2, 1000), default=5, metavar="K", help="Folds, without TEST.")
+@click.option("--format", "format", type=click.Choice(["auto", "conllulex", "columns"]), default="auto",
+              help="STREUSLE's 19 columns, or a word and a tag such as B-n.PERSON; auto goes by the first line.")  # fmt: skip
+@click.option(
+    "--details",
+    is_flag=True,
+    help="Scores of each supersense and the confusion table too (--json always has them).",
+)
+@options.policy_options
+@options.seed_option
+@options.json_option
+def command(
+    train: str, test: tuple[str, ...], clusters: str | None, vectors: str | None, decoded: tuple[str, ...],
+    prefixes: tuple[int, ...], unlexicalized: bool, unknown: str, ignore_case: bool, restrict_vocab: int | None, kernel: str,
+    C: float, cv: int, format: str, details: bool, skip_invalid: bool, strict: bool, seed: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Accuracy of supersenses of nouns and verbs, found by a linear classifier with word representations as features.
+
+    TRAIN and each TEST have sentences with supersenses (n.PERSON, v.motion); without TEST, TRAIN is cross-validated,
+    whole sentences in a fold. The classifier is scikit-learn's linear SVM (the extra eval) on square roots of
+    probabilities, the Hellinger kernel. precision, recall and f1 are unweighted means over the supersenses;
+    baseline_accuracy: each word's most frequent one. covered: words that the representation knows; without one, those
+    of the training data.
+    """
+    import numpy as np
+
+    from wordkit.evaluation.supersense import (
+        cross_validate,
+        kernel_of,
+        linear_svm,
+        sense_items,
+        supersense_result,
+        train_and_predict,
+    )
+    from wordkit.formats.opening import Input
+    from wordkit.formats.supersenses import read_supersenses
+    from wordkit.signature import signature
+    from wordkit.tally import Tally
+
+    data = (train, *test)
+    check_representation(clusters, vectors, decoded, data, unknown)
+    if unlexicalized and not (clusters or vectors or decoded):
+        raise click.UsageError(
+            "--unlexicalized needs --vectors, --clusters or --decoded: nothing is left to learn from"
+        )
+    linear_svm()
+    started = time.monotonic()
+    tally = Tally(skip_invalid=skip_invalid, strict=strict)
+    read, inputs = [], []
+    for path in data:
+        with Input(path, digest=True) as source:
+            read.append(read_supersenses(source, format=format, tally=tally))
+            inputs.append(source.record())
+    features, records = read_representations(
+        [(each.name, each.words) for each in read], clusters=clusters, vectors=vectors, decoded=decoded, prefixes=prefixes,
+        unknown=unknown, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally,
+    )  # fmt: skip
+    kernel = kernel_of(features[0], kernel)
+    sets = [sense_items(each, own, kernel) for each, own in zip(read, features, strict=True)]
+    for items in sets:
+        senses = len(np.unique(items.labels))
+        message(
+            f"{items.name}: {items.n_sentences} sentences, {len(items)} words with one of {senses} supersenses"
+        )
+    parameters = {
+        **representation_parameters(
+            clusters, vectors, decoded, prefixes, unlexicalized, unknown, ignore_case, restrict_vocab
+        ),
+        "kernel": kernel,
+        "C": C,
+        "cv": None if test else cv,
+        "seed": None if test else seed,
+    }
+    if test:
+        predicted = [
+            train_and_predict(sets[0], items, C=C, lexicalized=not unlexicalized) for items in sets[1:]
+        ]
+    else:
+        predicted = [cross_validate(sets[0], cv, seed, C=C, lexicalized=not unlexicalized)]
+    results = [
+        supersense_result(items, own, known_labels=np.unique(sets[0].labels), parameters=parameters)
+        for items, own in zip(sets[1:] or sets, predicted, strict=True)
+    ]
+    for result in results:
+        message(f"{result.data}: {result.covered} of {result.total} words known")
+        if not result.details["converged"]:
+            message("warning: the training did not converge")
+        if unseen := result.details["unseen_labels"]:
+            message(f"{result.data}: supersenses that the training data lack: {', '.join(unseen)}")
+        if strict:
+            refuse_unknown(result.data, result.total - result.covered, result.total, "words are")
+    report_tally(tally)
+    run = signature("evaluate-supersense", parameters, [*inputs, *records])
+    print_results(
+        "evaluate supersense", run, time.monotonic() - started, results, as_json=as_json, details=details
+    )

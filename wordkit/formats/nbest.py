@@ -1,0 +1,439 @@
+"""n-best lists, ``score qid:N index:value ...`` a line, and the counts of their candidates, ``qid matched gold proposed``.
+
+A line of lists is a candidate of sentence N; a higher score is better. The lines of a qid stand together, over all inputs;
+indices start from 1 in the file and from 0 in memory. A line of counts belongs to the candidate in the same place. Lines that
+begin with ``#`` and blank lines say nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from wordkit.errors import DataError, WordkitError
+from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, opened, text_blocks
+from wordkit.formats.svmlight import MAX_INDEX, SvmlightData, iter_svmlight, write_records
+from wordkit.tally import Tally
+
+_RECORD = "score qid:N index:value ..."
+_COUNTS = "qid matched gold proposed"
+MOST_QID = 10**18
+
+
+@dataclass
+class NbestLists:
+    """S lists with R candidates in all.
+
+    Attributes:
+        qids: int64 (S,), all different.
+        starts: int64 (S + 1,): list s has the candidates ``starts[s]`` to ``starts[s + 1]``, at least one.
+        scores: float64 (R,), higher is better.
+        indptr, indices, values: int64 (R + 1,), int32 (from 0, ascending in a candidate), float32: features as in ``csr_array``.
+        lines: int64 (R,), where each candidate stands in its file.
+    """
+
+    qids: np.ndarray
+    starts: np.ndarray
+    scores: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    values: np.ndarray
+    lines: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.qids)
+
+    @property
+    def n_features(self) -> int:
+        """The greatest index plus one."""
+        return int(self.indices.max(initial=-1)) + 1
+
+    def candidate_qids(self) -> np.ndarray:
+        """int64 (R,): the qid of each candidate."""
+        return np.repeat(self.qids, np.diff(self.starts))
+
+    def rows(self, n_features: int | None = None) -> csr_array:
+        """The features as a sparse matrix of candidates x ``n_features``, the values not copied."""
+        shape = (len(self.scores), self.n_features if n_features is None else n_features)
+        return csr_array((self.values, self.indices, self.indptr), shape=shape, copy=False)
+
+    @staticmethod
+    def join(parts: Iterable[NbestLists]) -> NbestLists:
+        """The parts one after the other."""
+        parts = list(parts)
+        return NbestLists(
+            _joined([part.qids for part in parts], np.int64),
+            joined_ends([part.starts for part in parts]),
+            _joined([part.scores for part in parts], np.float64),
+            joined_ends([part.indptr for part in parts]),
+            _joined([part.indices for part in parts], np.int32),
+            _joined([part.values for part in parts], np.float32),
+            _joined([part.lines for part in parts], np.int64),
+        )
+
+
+def _joined(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype), *arrays])
+
+
+def joined_ends(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Running ends of several parts, each of which begins with 0, as those of the whole."""
+    before = np.cumsum([0, *(ends[-1] for ends in arrays)])
+    shifted = [ends[1:] + shift for ends, shift in zip(arrays, before[:-1], strict=True)]
+    return _joined([np.zeros(1, np.int64), *shifted], np.int64)
+
+
+# --- reading lists ---------------------------------------------------------------------------------------------------
+
+
+class ListReader:
+    """Reads lists from one input or several, which are one sequence: a qid occurs once in all of them.
+
+    Args:
+        n_features: greater indices are left out and counted as a warning; None takes all.
+        tally: policy and counts of odd records; errors are raised when None.
+        block_bytes: text that is parsed at once.
+    """
+
+    def __init__(
+        self, *, n_features: int | None = None, tally: Tally | None = None, block_bytes: int = BLOCK_BYTES
+    ) -> None:
+        self.n_features, self.block_bytes = n_features, block_bytes
+        self.tally = Tally() if tally is None else tally
+        self._seen: set[int] = set()
+        self._open: int | None = None  # the qid that the last block ended in
+        self._refused = False  # whether that was one which had returned
+
+    def pieces(self, path: str | os.PathLike[str] | Input) -> Iterator[NbestLists]:
+        """The lists of an input in pieces of whole lists, about a block of text each; memory does not grow with the file.
+
+        Raises:
+            DataError: a line that is no candidate, a score that is no finite number, a qid that returns after others, no
+                candidate at all.
+        """
+        with opened(path) as source:
+            held: list[NbestLists] = []  # of the last list, which may go on
+            found = False
+            records = iter_svmlight(
+                source,
+                zero_based=False,
+                n_features=self.n_features,
+                tally=self.tally,
+                block_bytes=self.block_bytes,
+            )
+            for block in records:
+                piece = self._candidates(source.name, block)
+                if not len(piece):
+                    continue
+                found = True
+                if held and piece.qids[0] != held[0].qids[0]:
+                    yield _one_list(held)
+                    held = []
+                if len(piece) > 1:
+                    if held:
+                        yield _one_list([*held, _lists_of(piece, 0, 1)])
+                        piece = _lists_of(piece, 1, len(piece))
+                        held = []
+                    if len(piece) > 1:
+                        yield _lists_of(piece, 0, len(piece) - 1)
+                    piece = _lists_of(piece, len(piece) - 1, len(piece))
+                held.append(piece)
+            if held:
+                yield _one_list(held)
+            if not found:
+                raise DataError(source.name, None, "holds no candidate", _RECORD)
+            self._open = None
+
+    def _candidates(self, name: str, block: SvmlightData) -> NbestLists:
+        """The records of a block as lists, the last one perhaps cut."""
+        if block.labels and block.qids is None:
+            raise DataError(name, int(block.lines[0]), "no qid", _RECORD)
+        qids = np.empty(0, np.int64) if block.qids is None else block.qids
+        scores = _scores(block.labels)
+        good = np.isfinite(scores)
+        for row in np.flatnonzero(~good).tolist():
+            found = f"score `{block.labels[row]}` is not a number"
+            self.tally.invalid(DataError(name, int(block.lines[row]), found), "n-best line")
+        firsts = np.flatnonzero(np.diff(qids, prepend=-1) != 0) if len(qids) else np.empty(0, np.int64)
+        for first, qid in zip(firsts.tolist(), qids[firsts].tolist(), strict=True):
+            if qid != self._open:
+                self._refused = qid in self._seen
+                self._seen.add(qid)
+                self._open = qid
+            if self._refused:
+                fault = DataError(
+                    name, int(block.lines[first]), f"qid {qid} again", "its lines one after the other"
+                )
+                self.tally.invalid(fault, "n-best list")
+                good[first : _run_end(qids, first)] = False
+        if not good.all():
+            return _grouped(_some(block, good), qids[good], scores[good])
+        return _grouped(block, qids, scores)
+
+
+def _run_end(qids: np.ndarray, first: int) -> int:
+    others = np.flatnonzero(qids[first:] != qids[first])
+    return first + int(others[0]) if len(others) else len(qids)
+
+
+def _scores(labels: list[str]) -> np.ndarray:
+    """Numbers as they are written; NaN for what is none (or infinite)."""
+    try:
+        if "_" not in "".join(labels):  # float() would take it for a separator of digits
+            scores = np.array(labels, dtype=np.float64)
+            scores[np.isinf(scores)] = np.nan
+            return scores
+    except ValueError:
+        pass
+    return np.array([_score(label) for label in labels])
+
+
+def _score(label: str) -> float:
+    try:
+        value = float(label) if "_" not in label else math.nan
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def _some(block: SvmlightData, keep: np.ndarray) -> SvmlightData:
+    """The block without some of its records."""
+    rows = block.matrix()[np.flatnonzero(keep)]
+    block.data, block.indices, block.indptr = rows.data, rows.indices, rows.indptr
+    block.lines = block.lines[keep]
+    return block
+
+
+def _grouped(block: SvmlightData, qids: np.ndarray, scores: np.ndarray) -> NbestLists:
+    firsts = np.flatnonzero(np.diff(qids, prepend=-1) != 0)
+    return NbestLists(
+        qids[firsts],
+        np.append(firsts, len(qids)).astype(np.int64),
+        scores,
+        block.indptr.astype(np.int64, copy=False),
+        block.indices.astype(np.int32, copy=False),
+        block.data,
+        block.lines,
+    )
+
+
+def _lists_of(lists: NbestLists, first: int, last: int) -> NbestLists:
+    """Lists ``first`` to ``last``; nothing is copied but the ends."""
+    begin, end = int(lists.starts[first]), int(lists.starts[last])
+    at, to = int(lists.indptr[begin]), int(lists.indptr[end])
+    return NbestLists(
+        lists.qids[first:last],
+        lists.starts[first : last + 1] - begin,
+        lists.scores[begin:end],
+        lists.indptr[begin : end + 1] - at,
+        lists.indices[at:to],
+        lists.values[at:to],
+        lists.lines[begin:end],
+    )
+
+
+def _one_list(parts: list[NbestLists]) -> NbestLists:
+    """Parts of one list, each with the same qid, as that list."""
+    whole = NbestLists.join(parts) if len(parts) > 1 else parts[0]
+    whole.qids, whole.starts = whole.qids[:1], np.array([0, len(whole.scores)])
+    return whole
+
+
+def iter_lists(
+    path: str | os.PathLike[str] | Input, *, n_features: int | None = None, tally: Tally | None = None
+) -> Iterator[NbestLists]:
+    """The lists of one input in pieces; see :meth:`ListReader.pieces`."""
+    return ListReader(n_features=n_features, tally=tally).pieces(path)
+
+
+def read_lists(
+    *paths: str | os.PathLike[str] | Input, n_features: int | None = None, tally: Tally | None = None
+) -> NbestLists:
+    """All lists of one or several inputs, in memory; arguments and errors as for :class:`ListReader`."""
+    reader = ListReader(n_features=n_features, tally=tally)
+    return NbestLists.join(piece for path in paths for piece in reader.pieces(path))
+
+
+# --- writing lists ---------------------------------------------------------------------------------------------------
+
+
+class ListWriter:
+    """Writes lists one by one into an open binary stream; see :func:`list_writer`."""
+
+    def __init__(self, out: BinaryIO, name: str) -> None:
+        self._out, self.name = out, name
+        self._seen: set[int] = set()
+
+    def add(self, qid: int, scores: Sequence[float] | np.ndarray, rows: Any) -> None:
+        """One list: its candidates' scores, and their features as a matrix of candidates x features, column 0 for index 1.
+
+        Raises:
+            WordkitError: what could not be read back: a qid written before, a value that is not finite.
+            ValueError: numbers of scores and rows that differ, or no candidate.
+        """
+        matrix = csr_array(rows, dtype=np.float32)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        numbers = np.asarray(scores, dtype=np.float64)
+        if numbers.shape != (matrix.shape[0],) or not len(numbers):
+            raise ValueError(f"{numbers.shape} scores of a list of {matrix.shape[0]} candidates")
+        if not 0 <= qid < MOST_QID or int(qid) in self._seen:
+            raise WordkitError(
+                f"{self.name}: qid {qid} cannot be written (twice, or outside 0 to {MOST_QID})"
+            )
+        if not (np.isfinite(numbers).all() and np.isfinite(matrix.data).all()):
+            raise WordkitError(f"{self.name}: a number of qid {qid} is not finite")
+        if matrix.indices.size and int(matrix.indices.max()) >= MAX_INDEX:
+            raise WordkitError(f"{self.name}: an index of qid {qid} is greater than {MAX_INDEX}")
+        self._seen.add(int(qid))
+        heads = "".join(f"{number!r} qid:{qid}\n" for number in numbers.tolist())
+        write_records(self._out, heads.encode(), matrix, base=1)
+
+
+def _header(out: BinaryIO, text: str | None) -> None:
+    for line in (text or "").splitlines():
+        out.write(f"# {line}\n".encode())
+
+
+@contextlib.contextmanager
+def list_writer(path: str | os.PathLike[str], header: str | None = None) -> Iterator[ListWriter]:
+    """A writer of lists into a file that appears whole or not at all; compressed by suffix, ``-`` is standard output.
+
+    Args:
+        header: text for the first lines, written as comments.
+    """
+    with open_output(path) as out:
+        _header(out, header)
+        yield ListWriter(out, os.fspath(path))
+
+
+def write_lists(path: str | os.PathLike[str], lists: NbestLists, header: str | None = None) -> None:
+    """Write lists, each number as the shortest decimal that reads back as the same one."""
+    rows = lists.rows()
+    with list_writer(path, header) as writer:
+        for s, qid in enumerate(lists.qids.tolist()):
+            begin, end = int(lists.starts[s]), int(lists.starts[s + 1])
+            writer.add(qid, lists.scores[begin:end], rows[begin:end])
+
+
+# --- counts ----------------------------------------------------------------------------------------------------------
+
+
+class CandidateCounts:
+    """Counts of the candidates of some lists, to be taken in their order.
+
+    Attributes:
+        qids: int64 (R,). counts: int64 (R, 3), matched, gold and proposed items.
+
+    Raises:
+        DataError: a line that is no four whole numbers, more matched than gold or proposed, no line at all.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | Input) -> None:
+        rows: list[tuple[int, ...]] = []
+        lines: list[int] = []
+        with opened(path) as source:
+            self.name = source.name
+            for first, block in text_blocks(source, Tally()):
+                for number, line in enumerate(block.split(b"\n"), first):
+                    fields = line.split()
+                    if fields and not fields[0].startswith(b"#"):
+                        rows.append(_count_row(source.name, number, fields))
+                        lines.append(number)
+        if not rows:
+            raise DataError(self.name, None, "holds no counts", _COUNTS)
+        table = np.array(rows, dtype=np.int64)
+        self.qids, self.counts = table[:, 0], np.ascontiguousarray(table[:, 1:])
+        self._lines, self._taken = lines, 0
+
+    def take(self, qids: np.ndarray) -> np.ndarray:
+        """int64 (n, 3): the counts of the next n candidates, whose qids these are.
+
+        Raises:
+            DataError: a line is of another qid, at the end of the file too.
+        """
+        begin, self._taken = self._taken, self._taken + len(qids)
+        own = self.qids[begin : self._taken]
+        other = np.flatnonzero(own != qids[: len(own)])
+        if len(other):
+            at = int(other[0])
+            found, expected = f"counts of qid {own[at]}", f"qid {qids[at]} as in the lists"
+            raise DataError(self.name, self._lines[begin + at], found, expected)
+        if len(own) < len(qids):
+            self._missing(self._taken, " or more")
+        return self.counts[begin : self._taken]
+
+    def finish(self) -> None:
+        """DataError if counts are left."""
+        if self._taken < len(self.qids):
+            self._missing(self._taken)
+
+    def _missing(self, candidates: int, more: str = "") -> None:
+        lines = _times(len(self.qids), "line")
+        raise DataError(self.name, None, f"{lines} of counts for {_times(candidates, 'candidate')}{more}")
+
+
+def read_counts(
+    path: str | os.PathLike[str] | Input, qids: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each candidate has right: qids int64 (R,), and int64 (R, 3) of matched, gold and proposed items.
+
+    Args:
+        qids: int64 (R,), of the candidates that the counts belong to (:meth:`NbestLists.candidate_qids`), to be the same.
+
+    Raises:
+        DataError: as of :class:`CandidateCounts`, and another qid or number of lines than ``qids`` has.
+    """
+    counts = CandidateCounts(path)
+    if qids is not None:
+        if len(counts.qids) < len(qids) and np.array_equal(counts.qids, qids[: len(counts.qids)]):
+            counts._missing(len(qids))
+        counts.take(qids)
+        counts.finish()
+    return counts.qids, counts.counts
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _count_row(name: str, line: int, fields: list[bytes]) -> tuple[int, ...]:
+    if len(fields) != 4:
+        raise DataError(name, line, f"{_times(len(fields), 'column')}, 4 expected")
+    for field in fields:
+        if not field.isdigit() or len(field) > 18:
+            raise DataError(name, line, f"`{field[:30].decode('utf-8', 'replace')}` is no count", _COUNTS)
+    row = tuple(map(int, fields))
+    _, matched, gold, proposed = row
+    if matched > min(gold, proposed):
+        raise DataError(name, line, f"{matched} matched of {min(gold, proposed)}")
+    return row
+
+
+def write_counts(
+    path: str | os.PathLike[str],
+    qids: Sequence[int] | np.ndarray,
+    counts: Sequence[Sequence[int]] | np.ndarray,
+    header: str | None = _COUNTS,
+) -> None:
+    """Write a line a candidate; arguments as :func:`read_counts` returns them.
+
+    Raises:
+        ValueError: numbers of lines that differ, counts that could not be read back.
+    """
+    table = np.column_stack([np.asarray(qids, np.int64), np.asarray(counts, np.int64).reshape(len(qids), 3)])
+    if (table < 0).any() or (table[:, 1] > table[:, 2:].min(axis=1, initial=MOST_QID)).any():
+        raise ValueError("counts are negative, or more is matched than there is")
+    with open_output(path) as out:
+        _header(out, header)
+        for first in range(0, len(table), 4096):
+            rows = table[first : first + 4096].tolist()
+            out.write("".join(f"{a} {b} {c} {d}\n" for a, b, c, d in rows).encode())
