@@ -4,6 +4,7 @@ Packed lists are those of ``nbest_pack``. The score of a candidate is the sum ov
 feature, in eight running sums (``entry_sum.h``).
 """
 
+from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint16_t
 from libc.stdlib cimport calloc, free
 
@@ -50,7 +51,6 @@ cdef struct Difference:
 
 cdef struct Step:
     double C
-    bint by_cost
     bint printed
 
 
@@ -129,6 +129,23 @@ cdef inline void take(const int32_t* features, Py_ssize_t place, double* buffer,
         out.values[out.size] = buffer[place]
         out.size += 1
         buffer[place] = 0
+
+
+cdef inline int next_difference(
+    const Lists* lists, const place_t* places, Py_ssize_t s, Scratch* scratch, bint by_cost, double* cost, double* margin, double* totals
+) noexcept nogil:
+    """What list s teaches, its weights being in the scratch: 1 with the difference there, 0 where the rival costs nothing, -1 where
+    scores are no longer finite. Loss and step are added to the two totals."""
+    cdef Py_ssize_t begin = lists.starts[s], rival = find_rival(lists, places, s, scratch.weights, by_cost, margin)
+    cost[0] = lists.scores[begin + lists.oracles[s]] - lists.scores[begin + rival]
+    if not isfinite(margin[0]):
+        return -1
+    if not cost[0] > 0:
+        return 0
+    totals[0] += max(0.0, cost[0] - margin[0])
+    totals[1] += 1
+    subtract(lists, places, s, rival, scratch.buffer, &scratch.difference)
+    return 1
 
 
 cdef inline double step_size(double loss, double squares, double most, bint printed) noexcept nogil:

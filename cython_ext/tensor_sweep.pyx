@@ -23,8 +23,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 
 from nbest_lists cimport (
-    AHEAD, WK_PREFETCH, Difference, Lists, Scratch, Step, add_costs, find_rival, free_scratch, is_sound, lists_of, place_t, score_list, step_size,
-    subtract, take_scratch,
+    AHEAD, WK_PREFETCH, Difference, Lists, Scratch, Step, add_costs, free_scratch, is_sound, lists_of, next_difference, place_t, score_list,
+    step_size, take_scratch,
 )
 
 
@@ -245,7 +245,8 @@ def tensor_steps(
     cdef const place_t* of_entries = &places[0] if places.shape[0] else NULL
     cdef Scratch scratch
     cdef Step step
-    cdef Py_ssize_t i, s, n, rival, done = 0
+    cdef Py_ssize_t i, s, n, done = 0
+    cdef int found
     cdef bint sound = True
     cdef double margin, cost
     add_costs(&lists, scores, oracles, order, totals)
@@ -257,7 +258,7 @@ def tensor_steps(
     t.vector_sums = &vector_sums[0, 0] if t.averaged else NULL
     t.weight_sums = &weight_sums[0] if t.averaged and t.plain else NULL
     t.squared = &squared[0, 0]
-    step.C, step.by_cost, step.printed = C, by_cost, printed
+    step.C, step.printed = C, printed
     take_scratch(&scratch, firsts)
     n = scratch.size
     t.stamp = 0
@@ -277,16 +278,11 @@ def tensor_steps(
                 if not is_sound(&lists, s) or not gather(&t, &lists, s, scratch.weights):
                     sound = False
                     break
-                rival = find_rival(&lists, of_entries, s, scratch.weights, by_cost, &margin)
-                cost = lists.scores[lists.starts[s] + lists.oracles[s]] - lists.scores[lists.starts[s] + rival]
-                if not isfinite(margin):
+                found = next_difference(&lists, of_entries, s, &scratch, by_cost, &cost, &margin, &totals[0])
+                if found < 0:
                     break
-                if cost > 0:
-                    totals[0] += max(0.0, cost - margin)
-                    totals[1] += 1
-                    subtract(&lists, of_entries, s, rival, scratch.buffer, &scratch.difference)
-                    if not sweep(&t, &scratch.difference, cost, margin, &step, <double>(seen + i)):
-                        break
+                if found and not sweep(&t, &scratch.difference, cost, margin, &step, <double>(seen + i)):
+                    break
                 done += 1
     finally:
         free_scratch(&scratch)

@@ -12,8 +12,8 @@ from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t
 
 from nbest_lists cimport (
-    AHEAD, WK_PREFETCH, Difference, Lists, Scratch, Step, add_costs, find_rival, free_scratch, is_sound, lists_of, place_t, score_list, step_size,
-    subtract, take_scratch,
+    AHEAD, WK_PREFETCH, Difference, Lists, Scratch, Step, add_costs, free_scratch, is_sound, lists_of, next_difference, place_t, score_list,
+    step_size, take_scratch,
 )
 
 
@@ -105,13 +105,14 @@ def vector_steps(
     cdef double* own = &weights[0] if weights.shape[0] else NULL
     cdef Scratch scratch
     cdef Step step
-    cdef Py_ssize_t i, s, rival, done = 0
+    cdef Py_ssize_t i, s, done = 0
+    cdef int found
     cdef bint sound = True
     cdef double margin, cost
     add_costs(&lists, scores, oracles, order, totals)
     if sums.shape[0] not in (0, weights.shape[0]):
         raise ValueError("sums must have the shape of the weights")
-    step.C, step.by_cost, step.printed = C, by_cost, printed
+    step.C, step.printed = C, printed
     take_scratch(&scratch, firsts)
     try:
         with nogil:
@@ -120,18 +121,13 @@ def vector_steps(
                 if not is_sound(&lists, s) or not gather(&lists, s, own, weights.shape[0], scratch.weights):
                     sound = False
                     break
-                rival = find_rival(&lists, of_entries, s, scratch.weights, by_cost, &margin)
-                cost = lists.scores[lists.starts[s] + lists.oracles[s]] - lists.scores[lists.starts[s] + rival]
-                if not isfinite(margin):
+                found = next_difference(&lists, of_entries, s, &scratch, by_cost, &cost, &margin, &totals[0])
+                if found < 0:
                     break
-                if cost > 0:
-                    totals[0] += max(0.0, cost - margin)
-                    totals[1] += 1
-                    subtract(&lists, of_entries, s, rival, scratch.buffer, &scratch.difference)
-                    if not take_step(
-                        own, summed, &scratch.difference, cost, margin, perceptron, &step, <double>(seen + i)
-                    ):
-                        break
+                if found and not take_step(
+                    own, summed, &scratch.difference, cost, margin, perceptron, &step, <double>(seen + i)
+                ):
+                    break
                 done += 1
     finally:
         free_scratch(&scratch)

@@ -17,8 +17,8 @@ from wordkit.formats.conll import read_conll
 from wordkit.formats.counts import read_counts
 from wordkit.formats.forest import read_forest
 from wordkit.formats.labelled import LabelledReader
-from wordkit.formats.nbest import read_counts as read_nbest_counts
 from wordkit.formats.nbest import read_lists
+from wordkit.formats.nbest_counts import read_counts as read_nbest_counts
 from wordkit.formats.number_table import read_number_table
 from wordkit.formats.opening import Input
 from wordkit.formats.phrases import read_phrases

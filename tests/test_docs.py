@@ -35,7 +35,11 @@ COMMANDS = walk(cli)
 
 def example_of(words: tuple[str, ...]) -> str:
     """The line after ``Example:`` at the end of a help page."""
-    page = COMMANDS[words].get_help(click.Context(COMMANDS[words], terminal_width=80, max_content_width=110))
+    settings = {
+        **COMMANDS[words].context_settings,
+        "terminal_width": 80,
+    }  # click keeps the help option that it makes first
+    page = COMMANDS[words].get_help(click.Context(COMMANDS[words], **settings))
     lines = page.rstrip().splitlines()
     assert lines[-2].strip() == "Example:", page
     return lines[-1].strip()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -33,6 +35,17 @@ class DataError(WordkitError):
         self.path, self.line, self.found, self.expected = str(path), line, found, expected
         place = self.path if line is None else f"{self.path}:{line}"
         super().__init__(f"{place}: {found}" + (f", expected {expected}" if expected else ""))
+
+
+@contextlib.contextmanager
+def told_of(names: str) -> Iterator[None]:
+    """Errors that name no input get these names in front: what is wrong with all that was read, not with one record."""
+    try:
+        yield
+    except (DataError, Interrupted):
+        raise
+    except WordkitError as error:
+        raise WordkitError(f"{names}: {error}") from None
 
 
 class MissingLibrary(WordkitError):

@@ -63,7 +63,7 @@ print(json.dumps({"seconds": min(epochs), "mean": sum(epochs) / 4, "tokens": cor
 
 
 def word2vec_seconds(binary: Path, text: str, threads: int, folder: Path) -> float:
-    """Time of an epoch of word2vec.c: of three less that of one, halved; processor time for one thread."""
+    """Time of an epoch of word2vec.c: of two less that of one; processor time for one thread."""
     options = "-cbow 1 -size 100 -window 10 -negative 20 -hs 0 -sample 0 -min-count 5 -binary 1".split()
 
     def run(epochs: int) -> float:
@@ -77,7 +77,7 @@ def word2vec_seconds(binary: Path, text: str, threads: int, folder: Path) -> flo
         )
         return float(done.stdout)
 
-    return (run(3) - run(1)) / 2
+    return run(2) - run(1)
 
 
 def embedding(text: str, folder: Path, peer_python: str, binary: Path | None) -> None:

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from wordkit.evaluation.reranking import chosen_quality
-from wordkit.formats.nbest import ListReader, iter_lists, read_counts
+from wordkit.formats.nbest import ListReader, iter_lists
+from wordkit.formats.nbest_counts import read_counts
 from wordkit.models.nbest_corpus import ListCorpus, PackedLists, pack_lists
 from wordkit.models.rerank_weights import score_all
 from wordkit.models.rerankers import RERANKERS, TensorMira

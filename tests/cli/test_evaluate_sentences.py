@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.cli.conftest import fails, succeeds
+
 pytest.importorskip("sklearn")
 NAMES = ("train", "dev", "test")
 
@@ -75,8 +77,27 @@ def test_bad_input_is_one_line(inside, files):
     )
     (files / "train.txt").write_text("__label__p good\n")
     run = evaluate(inside)
-    assert run.returncode == 1 and b"training data: all documents have the label `p`" in run.stderr
+    assert run.returncode == 1 and b"train.txt: all documents have the label `p`" in run.stderr
     assert inside("evaluate", "sentences", "-", "-", "dev.txt", "test.txt").returncode == 2
+
+
+def test_nothing_known_is_no_number(inside, files):
+    (files / "none.txt").write_text("__label__p y z\n__label__n z\n")
+    found = json.loads(succeeds(evaluate(inside, "--json", test=("none.txt",))))
+    assert found["accuracy"] is None and (found["covered"], found["total"]) == (0, 2)
+
+
+def test_errors_name_the_file(inside, files):
+    for name, text, says in (
+        ("train.txt", "__label__p x\n__label__n x\n", "no token has a vector"),
+        ("dev.txt", "\n", "there is no document"),
+        ("test.txt", "__label__p __label__n good\n", "1: 2 labels, expected one"),
+    ):
+        before = (files / name).read_text()
+        (files / name).write_text(text)
+        said = fails(evaluate(inside), f"{name}:", says)
+        assert "--multi-label" not in said  # this command has no such option
+        (files / name).write_text(before)
 
 
 def test_a_missing_extra_is_one_line(inside, files, monkeypatch):

@@ -14,7 +14,8 @@ import pytest
 
 from tests.cli.conftest import fails, run_wordkit, start, succeeds
 from wordkit.formats.conll import read_conll
-from wordkit.formats.nbest import read_counts, read_lists
+from wordkit.formats.nbest import read_lists
+from wordkit.formats.nbest_counts import read_counts
 from wordkit.formats.opening import Input
 
 QUICK = ("--n", "6", "--folds", "3", "--epochs", "2", "--hash-bits", "14", "--threads", "1")

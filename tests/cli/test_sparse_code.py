@@ -8,8 +8,10 @@ import os
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from tests.cli.conftest import fails, succeeds
+from wordkit.formats.counts import Counts, write_counts
 from wordkit.formats.forest import read_forest
 from wordkit.formats.model_file import read_header
 from wordkit.formats.vectors import read_vectors
@@ -20,7 +22,6 @@ QUICK = ("--dim", "26", "--epochs", "2", "--batch-size", "100")
 
 @pytest.fixture(scope="module")
 def counts(tmp_path_factory, samples):
-    from wordkit.formats.counts import write_counts
     from wordkit.models.cooccurrence import count_cooccurrences
 
     path = tmp_path_factory.mktemp("counts") / "counts.npz"
@@ -61,7 +62,8 @@ def test_signature_is_that_of_the_counts(inside, samples, tmp_path):
     header = read_header(tmp_path / "k")
     assert header["reading"]["window"] == 2 and header["reading"]["lowercase"] is True
     fails(
-        inside("sparse-code", "c.npz", "-o", "m", "--resume", "k", "--window", "5"), "--window was 2, not 5"
+        inside("sparse-code", "c.npz", "-o", "m", "--resume", "k", "--window", "5"),
+        "--window 5 contradicts the earlier training, which had --window 2",
     )
 
 
@@ -198,24 +200,130 @@ def test_u063_u079_stopped_and_resumed_gives_the_same_bytes(inside, counts, tmp_
     assert (tmp_path / "m.vec").read_bytes() == (tmp_path / "whole.vec").read_bytes()
 
 
+@pytest.mark.parametrize("options", [("--algorithm", "svd"), ("--checkpoint", "c"), ()], ids=" ".join)
+def test_stopped_where_there_is_nothing_to_keep(inside, counts, samples, tmp_path, options, monkeypatch):
+    """While counting, and in the decomposition, which has no steps to come back to."""
+    from wordkit.cli.report import ProgressMonitor
+
+    monkeypatch.setattr(ProgressMonitor, "stopping", True)
+    data = counts if "svd" in options else samples / "corpus.txt"
+    run = inside("sparse-code", data, *QUICK, *options, "-o", "m.vec")
+    said = run.stderr.decode()
+    assert run.returncode == 130 and "bug" not in said and "nothing was written" in said.splitlines()[-1]
+    assert "--checkpoint keeps" not in said and os.listdir(tmp_path) == []
+
+
 def test_u061_resume_that_contradicts(inside, counts, samples, tmp_path):
     succeeds(inside("sparse-code", counts, *QUICK, "-o", "a.vec", "--checkpoint", "c"))
+    (tmp_path / "f.txt").write_text("-1\n" * 26)
     for options, says in (
-        (("--dim", "13"), "c: --dim was 26, not 13"),
-        (("--weighting", "ppmi"), "c: --weighting was pmi, not ppmi"),
-        (("--seed", "9"), "c: --seed was 1, not 9"),
+        (("--dim", "13"), "c: --dim 13 contradicts the earlier training, which had --dim 26"),
+        (("--weighting", "ppmi"), "c: --weighting ppmi contradicts the earlier training"),
+        (("--seed", "9"), "c: --seed 9 contradicts"),
+        (("--no-shuffle",), "c: --no-shuffle contradicts the earlier training, which had no such option"),
+        (("--forest", "f.txt"), "f.txt: is not the forest of c"),
     ):
         fails(inside("sparse-code", counts, "-o", "m", "--resume", "c", *options), says)
     other = ("sparse-code", samples / "reviews.test.txt", "-o", "m", "--min-count", "5")
-    fails(inside(*other, "--resume", "c"), "--min-count was 10, not 5")
+    fails(
+        inside(*other, "--resume", "c"),
+        "--min-count 5 contradicts the earlier training, which had --min-count 10",
+    )
     fails(inside(*other[:-2], "--resume", "c"), "c: was trained on other data")
     fails(inside("sparse-code", counts, "-o", "m", "--resume", counts), "counts.npz: ")
     data = (tmp_path / "c").read_bytes()
     (tmp_path / "cut").write_bytes(data[: len(data) // 2])
     fails(inside("sparse-code", counts, "-o", "m", "--resume", "cut"), "cut: ")
-    succeeds(inside("sparse-code", counts, "-o", "m.vec", "--resume", "c", "--epochs", "3"))
+    run = inside(
+        "sparse-code", counts, "-o", "m.vec", "--resume", "c", "--epochs", "3", "--learning-rate", "0.03"
+    )
+    succeeds(run)
+    said = run.stderr.decode()
+    assert (
+        "going on after epoch 2 of 3" in said
+        and "--learning-rate means nothing to --algorithm online" in said
+    )
     succeeds(inside("sparse-code", counts, *QUICK, "--epochs", "3", "-o", "whole.vec"))
     assert (tmp_path / "m.vec").read_bytes() == (tmp_path / "whole.vec").read_bytes()
+
+
+def test_resumed_sgd_is_told_apart_from_a_whole_run(inside, counts, tmp_path):
+    sgd = ("sparse-code", counts, *QUICK, "--algorithm", "sgd", "--threads", "1")
+    succeeds(inside(*sgd, "-o", "a.vec", "--checkpoint", "c"))
+    run = inside("sparse-code", counts, "-o", "b.vec", "--resume", "c", "--epochs", "3", "--max-iter", "9")
+    succeeds(run)
+    said = run.stderr.decode()
+    assert "was to fall over 2 epochs: this is not what 3 epochs at once give" in said
+    assert "--max-iter means nothing to --algorithm sgd" in said  # the checkpoint's
+
+
+def test_a_forest_file_that_means_nothing_changes_nothing(inside, counts, tmp_path):
+    (tmp_path / "f.txt").write_text("-1\n0\n0\n")
+    for options in (("--regularizer", "l1"), ("--algorithm", "svd")):
+        run = inside("sparse-code", counts, *QUICK, *options, "--forest", "f.txt", "-o", "a.vec")
+        succeeds(run)
+        assert "--forest means nothing" in run.stderr.decode()
+        assert read_vectors(tmp_path / "a.vec")[1].shape[1] == 26
+
+
+def test_data_of_which_nothing_can_be_learned(inside, counts, tmp_path):
+    (tmp_path / "one.txt").write_text("ab " * 100)
+    (tmp_path / "two.txt").write_text("a b\n" * 30)
+    (tmp_path / "apart.txt").write_text("a\nb\n" * 30)
+    for algorithm in ("online", "sgd", "svd"):
+        one = ("--min-count", "1", "--algorithm", algorithm, "--regularizer", "l1", "--dim", "1", "-o", "v")
+        fails(inside("sparse-code", "one.txt", *one), "one.txt: every association is 0")
+        fails(inside("sparse-code", "apart.txt", *one), "apart.txt: no word stands near another")
+        succeeds(inside("sparse-code", "two.txt", *one, "--heldout", "0.999"))  # something is always left
+    ppmi = ("--weighting", "ppmi", "--shift", "1e30")
+    fails(inside("sparse-code", counts, *ppmi, *QUICK, "-o", "w"), "every association is 0")
+    fails(inside("sparse-code", counts, *QUICK, "-o", "w", "--heldout", "1"), "--heldout", code=2)
+    fails(
+        inside("sparse-code", counts, "--dim", "1300000", "-o", "w"),
+        "GiB, more than this machine has; use a smaller --dim",
+    )
+    assert not (tmp_path / "w").exists()
+
+
+def test_words_that_no_vector_file_can_hold_are_told_before_the_work(inside, tmp_path):
+    for words in (["a", ""], ["a", "b\0"]):
+        matrix = scipy.sparse.csr_array(np.array([[1, 2], [2, 1]], np.int32))
+        write_counts(tmp_path / "c.npz", Counts(matrix, words, np.array([3, 3])))
+        fails(inside("sparse-code", "c.npz", *QUICK, "-o", "v"), f"c.npz: holds the word {words[1]!r}")
+
+
+def test_options_far_from_the_data(inside, counts, tmp_path):
+    command = ("sparse-code", counts, *QUICK, "--threads", "1", "-o", "v")
+    for options in (("--tol", "1e308"), ("--algorithm", "sgd", "--lam", "1e308"),
+                    ("--algorithm", "sgd", "--sgd-step", "printed", "--lam", "1e308")):  # fmt: skip
+        succeeds(inside(*command, *options))  # warnings of NumPy are errors here
+        assert np.isfinite(read_vectors(tmp_path / "v")[1]).all()
+    fails(inside(*command, "--algorithm", "sgd", "--tau", "1e308"), "a --tau below 1e+308")
+    for power in ("1e308", "30", "-1e20"):
+        fails(
+            inside(*command, "--algorithm", "svd", "--power", power),
+            "beyond float32: use a --power nearer to 0",
+        )
+
+
+def test_svd_gives_no_weight_to_what_is_rounding(inside, tmp_path):
+    (tmp_path / "t.txt").write_text(
+        "a b\na c\na d\n" * 30
+    )  # b, c and d stand alike: two singular values, and no more
+    command = ("sparse-code", "t.txt", "--min-count", "1", "--algorithm", "svd", "--dim", "3", "-o", "v")
+    for power in ("0.5", "-3"):
+        succeeds(inside(*command, "--power", power))
+        codes = read_vectors(tmp_path / "v")[1]
+        assert np.abs(codes[:, :2]).max() > 0.01 and not codes[:, 2].any()
+
+
+def test_warnings_are_one_line_without_a_place_in_the_code(wordkit, counts):
+    for options, lines in (((), 4), (("-q",), 0)):
+        run = wordkit("sparse-code", counts, *QUICK, "--max-iter", "1", "-o", "v", *options)
+        succeeds(run)
+        said = run.stderr.decode().splitlines()
+        assert len(said) == lines and all(line.startswith("wordkit: ") for line in said)
+        assert not said or "did not reach the tolerance; raise max_iter or tol" in "".join(said)
 
 
 def test_svd_and_weightings(inside, counts, tmp_path):

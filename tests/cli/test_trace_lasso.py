@@ -123,6 +123,15 @@ def test_path_and_its_figure(inside, tmp_path, data):
         assert (tmp_path / name).stat().st_size > 1000
     fails(inside("plot", "path", "path.tsv", "-o", "figure.txt"), "a figure ends in .png")
     fails(inside("plot", "path", data[1], "-o", "figure.png"), "no header of a path")
+    header = "\t".join([*lines[0][:5], "$x_{$", "b"]) + "\n"  # names are text, not formulas
+    for name, rows, says in (
+        ("one", "1\t1\t0\t1\t0\t1\t2\n", ""),
+        ("huge", "1\t1\t0\t1\t0\t1e300\t2\n", "huge: coefficients beyond 1e+100 cannot be drawn"),
+        ("zero", "0\t1\t0\t1\t0\t1\t2\n", "zero: no lambda is above 0"),
+    ):
+        (tmp_path / name).write_text(header + rows)
+        run = inside("plot", "path", name, "-o", "odd.png", "--title", "$\\frac{a$")
+        fails(run, says) if says else succeeds(run)  # warnings of matplotlib are errors here
 
 
 def test_model_and_predict(inside, tmp_path, data):
@@ -133,6 +142,8 @@ def test_model_and_predict(inside, tmp_path, data):
     assert json.loads(succeeds(inside("info", "m")))["kind"] == "regression"
     np.save(tmp_path / "x.npy", np.loadtxt(data[0], delimiter=",", skiprows=1))
     assert np.allclose(np.array(succeeds(inside("predict", "m", "x.npy")).split(), dtype=float), predicted)
+    (tmp_path / "huge.csv").write_text(",".join(["1e308"] * 20) + "\n")
+    fails(inside("predict", "m", "huge.csv"), "huge.csv: row 1: its prediction is beyond float64")
     (tmp_path / "narrow.csv").write_text("1,2\n")
     fails(inside("predict", "m", "narrow.csv", "-o", "out"), "2 columns, expected the model's 20")
     assert not (tmp_path / "out").exists()
@@ -178,6 +189,15 @@ def test_logistic_and_svmlight(inside, tmp_path):
     )
     (tmp_path / "s").write_text(text)
     succeeds(inside("trace-lasso", "s", "-o", "c.tsv", "--loss", "logistic", "--model-out", "m"))
+    np.savetxt(tmp_path / "matrix", X)
+    np.save(tmp_path / "matrix.npy", X)
+    forms = [
+        [float(field) for field in succeeds(inside("predict", "m", name, "--scores")).split()]
+        for name in ("s", "matrix", "matrix.npy")
+    ]
+    assert forms[0] == pytest.approx(forms[1], rel=1e-4) and forms[1] == forms[2]  # the same columns
+    (tmp_path / "wide.csv").write_text("1,2,3\n")
+    fails(inside("predict", "m", "wide.csv"), "wide.csv: 3 columns, expected the model's 5")
     (tmp_path / "new").write_text(text + "\n1:1\n")
     lines = succeeds(inside("predict", "m", "new", "--scores")).splitlines()
     assert len(lines) == 42 and all(len(line.split("\t")) == 2 for line in lines)

@@ -101,7 +101,7 @@ def test_coverage_and_labels_that_training_lacks():
 
 def test_all_vectors_zero_is_the_more_frequent_label():
     pytest.importorskip("sklearn")
-    data = Sentences(np.zeros((3, 2)), np.array(["a", "b", "b"]), np.zeros(3, np.int64), np.ones(3, np.int64))
+    data = Sentences(np.zeros((3, 2)), np.array(["a", "b", "b"]), np.ones(3, np.int64), np.ones(3, np.int64))
     assert tune(data, data).dev_accuracy == pytest.approx(2 / 3)
 
 

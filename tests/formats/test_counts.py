@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.counts import Counts, describe_counts, is_counts, read_counts, write_counts
-from wordkit.formats.model_file import pack_words, write_model
+from wordkit.formats.model_file import pack_words, read_header, write_model
 from wordkit.formats.opening import Input
+from wordkit.formats.vectors import read_vectors
 
-SAID = r"is not a counts file, or is damaged, expected the -o of wordkit cooccur$"
+SAID = r"is not a counts file, or is damaged, expected the -o of wordkit cooccur$|the counts are damaged: "
 NAMES = ["data", "indices", "indptr", "shape", "format", "words", "counts", "meta"]
 
 
@@ -189,6 +190,23 @@ def test_arrays_that_do_not_fit(tmp_path, changed):
     (tmp_path / "c").write_bytes(packed(arrays_of(GOOD, **changed)))
     with pytest.raises(DataError, match=SAID):
         read_counts(tmp_path / "c")
+
+
+def test_what_is_wrong_is_told(tmp_path):
+    for changed, says in (
+        ({"indices": np.array([2, 1, 0, 2], np.int32)}, "c: the counts are damaged: columns do not rise"),
+        ({"data": np.array([1, 2, -3, 4], np.int32)}, "a cell is not a positive number"),
+    ):
+        (tmp_path / "c").write_bytes(packed(arrays_of(GOOD, **changed)))
+        with pytest.raises(DataError, match=says):
+            read_counts(tmp_path / "c")
+
+
+def test_a_counts_file_is_told_where_another_is_wanted(tmp_path):
+    write_counts(tmp_path / "c", GOOD)
+    for read in (read_header, read_vectors):
+        with pytest.raises(DataError, match="c: is a counts file, expected "):
+            read(tmp_path / "c")
 
 
 def test_u080_words_of_another_run(tmp_path):

@@ -11,16 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from wordkit.errors import DataError, WordkitError
-from wordkit.formats.nbest import (
-    ListReader,
-    NbestLists,
-    iter_lists,
-    list_writer,
-    read_counts,
-    read_lists,
-    write_counts,
-    write_lists,
-)
+from wordkit.formats.nbest import ListReader, NbestLists, iter_lists, list_writer, read_lists, write_lists
+from wordkit.formats.nbest_counts import read_counts, write_counts
 from wordkit.tally import Tally
 
 same_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

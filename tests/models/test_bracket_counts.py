@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wordkit.formats.brackets import iter_candidates, parse_tree, read_gold
-from wordkit.formats.nbest import read_counts
+from wordkit.formats.nbest_counts import read_counts
 from wordkit.models.bracket_counts import GoldBrackets, plain_label
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -51,3 +53,10 @@ def test_pack_and_unpack_are_inverse():
 def test_what_is_no_forest_is_refused(parents):
     with pytest.raises(ValueError, match="parent"):
         ForestLayout.of(np.array(parents))
+
+
+def test_a_deep_forest_takes_linear_time():
+    start = time.process_time()
+    layout = ForestLayout.of(np.arange(30_000) - 1)
+    assert time.process_time() - start < 8
+    assert len(layout.runs) == 29_999 and layout.run_bound[-1] == 29_999

@@ -98,6 +98,24 @@ def test_tree_prox_of_what_does_not_fit():
             tree_prox(*wrong)
 
 
+def test_forests_as_deep_as_they_are_large():
+    size = 100_000
+    chain = Forest(np.arange(size) - 1)
+    assert chain.depth == size and chain.trees == 1
+    np.testing.assert_array_equal(chain.levels, np.arange(size))
+    random = np.random.default_rng(0)
+    parents = [int(random.integers(-1, max(i, 1)) if i else -1) for i in range(300)]
+    levels: list[int] = []
+    for parent in parents:
+        levels.append(levels[parent] + 1 if parent >= 0 else 0)
+    np.testing.assert_array_equal(Forest(parents).levels, levels)
+
+
+def test_a_dimension_too_large_for_a_forest_is_told_as_such():
+    with pytest.raises(ValueError, match="dim is 1300000000, expected 16777215 at most"):
+        forest_of_shape("3x3", dim=1_300_000_000)
+
+
 @pytest.mark.parametrize("shape", ["3x3", "1", "2", "1x1x1", "2x1x3"])
 def test_a_forest_knows_its_shape(shape):
     for trees in (1, 3):

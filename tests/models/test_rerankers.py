@@ -8,7 +8,8 @@ import pytest
 from tests.kernels.rerank_cases import lists_of, random_lists
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.evaluation.reranking import aggregated_fscore, chosen_quality
-from wordkit.formats.nbest import NbestLists, read_counts, read_lists
+from wordkit.formats.nbest import NbestLists, read_lists
+from wordkit.formats.nbest_counts import read_counts
 from wordkit.models import Mira, Perceptron, TensorMira
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, Packer, first_best, pack_lists
 from wordkit.models.rerankers import RERANKERS, Reranker

@@ -39,7 +39,19 @@ def test_both_figures_are_written(tmp_path):
     hyperplane_figure(example(), tmp_path / "2.png")
     assert size_of(tmp_path / "1.png") == (900, 600)
     assert size_of(tmp_path / "2.png") == (1350, 630)
-    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_pyplot_is_not_imported(tmp_path):
+    """It would look for a display. In a process of its own: other tests may have imported it."""
+    code = (
+        "import sys\n"
+        "from wordkit.evaluation.denoising import NoisePoint\n"
+        "from wordkit.plotting.denoising import noise_figure\n"
+        "noise_figure([NoisePoint(0.0, 'pa', 1.0, 0.0)], sys.argv[1])\n"
+        "sys.exit('matplotlib.pyplot' in sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "1.png")], check=True)
+    assert (tmp_path / "1.png").exists()
 
 
 @pytest.mark.parametrize("suffix, head", [("pdf", b"%PDF"), ("svg", b"<?xml")])

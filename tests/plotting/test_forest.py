@@ -66,3 +66,28 @@ def test_refused(inside, codes, tmp_path, options, says):
     (tmp_path / "one.txt").write_text("-1\n")
     fails(inside("plot", "forest", codes, *options), says)
     assert not (tmp_path / "f.png").exists()
+
+
+def test_what_cannot_be_drawn_is_told_before_the_work(inside, tmp_path):
+    pytest.importorskip("matplotlib")
+    write_vectors(tmp_path / "v.vec", ["$x_{$", "b"], np.array([[3e38, -3e38], [0.0, 1.0]], dtype=np.float32))
+    write_vectors(tmp_path / "wide.vec", ["a"], np.ones((1, 3000), dtype=np.float32))
+    figure = ("--tree-shape", "1", "-o", "f.png")
+    fails(inside("plot", "forest", "v.vec", *["b"] * 300, *figure), "draw 40 words, or a heat map")
+    fails(
+        inside("plot", "forest", "v.vec", *["b"] * 3000, "-o", "f.png", "--heat-map"),
+        "draw 353 words at most",
+    )
+    fails(
+        inside("plot", "forest", "wide.vec", "a", "--tree-shape", "2999", "-o", "f.png"),
+        "a tree of 3000 nodes",
+    )
+    assert not (tmp_path / "f.png").exists()
+    (tmp_path / "forest").write_text("-1\n0\n")
+    fails(
+        inside("plot", "forest", "v.vec", "b", *figure, "--forest", "forest"), "--forest does not go", code=2
+    )
+    run = inside("plot", "forest", "v.vec", "$x_{$", *figure, "--heat-map", "--title", "$\\frac{a$")
+    succeeds(run)  # names and titles are text, not formulas, and nothing overflows
+    assert "--tree-shape means nothing to --heat-map" in run.stderr.decode()
+    succeeds(inside("plot", "forest", "v.vec", "$x_{$", *figure))

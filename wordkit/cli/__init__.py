@@ -9,13 +9,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from typing import Any
 
 import click
 
 from wordkit import __version__
 from wordkit.cli.streams import drop_output, say, set_up
-from wordkit.errors import Interrupted, WordkitError
+from wordkit.errors import Interrupted, WordkitError, one_line
 
 COMPLETE_VARIABLE = "_WORDKIT_COMPLETE"
 
@@ -137,6 +138,7 @@ def run(arguments: list[str] | None = None) -> int:
         except KeyError as error:  # not called by a completion script
             say(f"error: completion needs the variable {error}")
             return 2
+    warnings.showwarning = _say_warning  # type: ignore[assignment]
     try:
         arguments = list(sys.argv[1:] if arguments is None else arguments)
         with cli.make_context("wordkit", arguments, obj=flags) as context:
@@ -175,6 +177,13 @@ def run(arguments: list[str] | None = None) -> int:
             f"error: {type(error).__name__}: {error} (this is a bug in wordkit: please report it with the output of --verbose)"
         )
         return 1
+
+
+def _say_warning(said: Warning | str, *place: Any) -> None:
+    """What the library warns of as one line, without the place in the code."""
+    from wordkit.cli.report import message
+
+    message(f"warning: {one_line(' '.join(str(said).split()))}")
 
 
 def _traceback(flags: dict[str, bool]) -> None:

@@ -10,13 +10,11 @@ import click
 from wordkit.cli import options
 from wordkit.cli.report import (
     ProgressMonitor,
-    graceful_stop,
-    interruption,
     message,
     print_results,
     report_tally,
+    resumable,
 )
-from wordkit.errors import Interrupted
 
 _DEFAULTS = {"n": 50, "max_length": 250}  # of a training; a model has its own
 
@@ -116,14 +114,9 @@ def _trained(input: tuple[str, ...], given: dict[str, Any]) -> tuple[Any, str]:
     report_tally(tally)
     monitor = ProgressMonitor("nbest", log=given["log"], append=bool(given["resume"]))
     started = time.monotonic()
-    try:
-        with graceful_stop(monitor):
-            run.parse(monitor)
-    except Interrupted as error:
-        save = run.save_checkpoint if run.jackknife.begun else None
-        raise interruption(error, given["checkpoint"], save) from None
-    finally:
-        monitor.close()
+    save = run.save_checkpoint
+    with resumable(monitor, given["checkpoint"], lambda: save if run.jackknife.begun else None):
+        run.parse(monitor)
     message(f"{run.jackknife.folds} folds in {time.monotonic() - started:.0f} s{_peak_memory()}")
     return run.write(), run.signature
 

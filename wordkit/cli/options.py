@@ -110,6 +110,7 @@ finite = _Finite()
 positive = _Positive(0, min_open=True)
 not_negative = _Positive(0)
 share = _Positive(0, 1)
+part = _Positive(0, 1, max_open=True)  # a share that leaves something
 
 
 def between(lowest: float, highest: float, *, max_open: bool = False) -> click.ParamType:

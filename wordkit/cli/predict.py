@@ -40,8 +40,8 @@ def command(
     where the model was trained on them. Labels are written as the training data had them, fields separated by tabs. Margins
     of train-rpa are not probabilities: above 0 speaks for a label; scores of dcme are log-probabilities but for a constant
     a line. A document without any known word gets the most frequent label, with a margin of 0. For a MODEL of trace-lasso,
-    INPUT is a matrix with the columns that it was trained on, in the same form or in another; each row gives a number, or
-    with logistic loss a class.
+    INPUT is a matrix with the columns that it was trained on, in any form that trace-lasso reads, svmlight where the model
+    was trained on it; each row gives a number, or with logistic loss a class.
     """
     from wordkit.formats.model_file import read_header
     from wordkit.formats.opening import Input, open_output

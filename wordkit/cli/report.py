@@ -280,7 +280,28 @@ def graceful_stop(monitor: Monitor) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def interruption(
+@contextlib.contextmanager
+def resumable(
+    monitor: ProgressMonitor, checkpoint: str | None, save: Callable[[], Callable[[str], None] | None]
+) -> Iterator[None]:
+    """A training that a signal asks to stop, and whose state is then kept; the monitor is closed in any case.
+
+    Args:
+        save: called when interrupted: what writes the state, or None where there is none worth keeping yet.
+
+    Raises:
+        Interrupted: with what became of the state.
+    """
+    try:
+        with graceful_stop(monitor):
+            yield
+    except Interrupted as error:
+        raise _interruption(error, checkpoint, save()) from None
+    finally:
+        monitor.close()
+
+
+def _interruption(
     error: Interrupted, checkpoint: str | None, save: Callable[[str], None] | None
 ) -> Interrupted:
     """Save what an interrupted training has, and say how to go on.
@@ -289,10 +310,10 @@ def interruption(
         checkpoint: where to; None where the user named no place.
         save: writes the state; None where there is none worth keeping yet.
     """
+    if save is None:
+        return Interrupted(f"{error}{', which is not kept' if checkpoint else ''}; nothing was written")
     if checkpoint is None:
         return Interrupted(f"{error}; nothing was written (--checkpoint keeps the work)")
-    if save is None:
-        return Interrupted(f"{error}, which is not kept; nothing was written")
     save(checkpoint)
     return Interrupted(
         f"{error}; state written to {checkpoint}: go on with the same command and --resume {checkpoint}"

@@ -36,7 +36,7 @@ def command(
     not; --json prints them alone, and choices only into a file. Features that the model does not know count nothing, and are
     counted.
     """
-    from wordkit.formats.nbest import CandidateCounts
+    from wordkit.formats.nbest_counts import CandidateCounts
     from wordkit.formats.opening import Input, open_output
     from wordkit.models.rerank_lists import Reranking
     from wordkit.models.reranker_model import load_reranker

@@ -10,13 +10,11 @@ import click
 from wordkit.cli import options
 from wordkit.cli.report import (
     ProgressMonitor,
-    graceful_stop,
-    interruption,
     message,
     print_results,
     report_tally,
+    resumable,
 )
-from wordkit.errors import Interrupted
 
 
 @options.command(
@@ -42,7 +40,7 @@ from wordkit.errors import Interrupted
 @click.option("--batch-size", type=options.count, default=512, help="Words of a step of online.")
 @click.option("--tol", type=options.positive, default=1e-3, help="Relative duality gap of a finished code.")
 @click.option("--max-iter", type=options.count, default=200, help="Most iterations of a code.")
-@click.option("--heldout", type=options.share, default=0.01,
+@click.option("--heldout", type=options.part, default=0.01,
               help="Share of the words (sgd: of the cells) to measure with, not to learn atoms from.")  # fmt: skip
 @click.option("--power", type=options.finite, default=0.5, help="Of the singular values in the codes of svd.")
 @click.option("--learning-rate", type=options.positive, default=0.03, help="Of sgd.")
@@ -87,8 +85,11 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
 
     CORPUS is text, one sentence or document a line, or a counts file of `cooccur`. A word's row of associations is coded as a
     combination of atoms: |x - D a|^2 + lam Omega(a). Method: Yogatama, Faruqui, Dyer and Smith, ICML 2015.
+
+    Printed: objective (a word) and the relative squared errors as of the last epoch, before all words are coded once more for the
+    finished atoms; density, the share of the codes that is not zero; covered, the words whose code is not all zero.
     """
-    from wordkit.models.coding_training import Run
+    from wordkit.models.coding_training import MEANINGLESS, Run
     from wordkit.tally import Tally
 
     outputs = (output, given["dictionary_out"], given["forest_out"], given["checkpoint"], given["log"])
@@ -104,19 +105,15 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
     started = time.monotonic()
     tally = Tally(skip_invalid=given["skip_invalid"], strict=given["strict"])
     run = Run(given, explicit, tally)
+    options.warn_meaningless(MEANINGLESS, run.settings, explicit)
     monitor = ProgressMonitor("sparse-code", log=given["log"], append=bool(given["resume"]), tell=True)
-    try:
-        with graceful_stop(monitor):
-            run.read(corpus, monitor, message)
-            report_tally(tally)
-            if given["checkpoint"]:
-                monitor.on_epoch = lambda: run.save(given["checkpoint"])
-            monitor.epochs = run.coder.n_epochs
-            run.fit(monitor)
-    except Interrupted as error:
-        raise interruption(error, given["checkpoint"], run.save if run.begun else None) from None
-    finally:
-        monitor.close()
+    with resumable(monitor, given["checkpoint"], lambda: run.save if run.begun else None):
+        run.read(corpus, monitor, message)
+        report_tally(tally)
+        if given["checkpoint"]:
+            monitor.on_epoch = lambda: run.save(given["checkpoint"])
+        monitor.epochs = run.coder.n_epochs
+        run.fit(monitor)
     run.write(output, given["dictionary_out"], given["forest_out"])
     result, signature = run.result(), run.signature()
     if not result.covered:
@@ -131,8 +128,7 @@ def command(context: click.Context, corpus: tuple[str, ...], output: str, **give
 
 
 def _check_meaning(given: dict[str, Any], explicit: set[str], output: str) -> None:
-    """Refuse what contradicts, and say which options have no effect."""
-    from wordkit.models.coding_training import MEANINGLESS
+    """Refuse what contradicts."""
     from wordkit.models.forests import forest_of_shape
 
     if output == "-" and given["as_json"]:
@@ -151,4 +147,3 @@ def _check_meaning(given: dict[str, Any], explicit: set[str], output: str) -> No
             forest_of_shape(given["tree_shape"], dim=given["dim"])
         except ValueError as error:
             raise click.UsageError(f"--dim, --tree-shape: {error}") from None
-    options.warn_meaningless(MEANINGLESS, given, explicit)

@@ -10,13 +10,11 @@ import click
 from wordkit.cli import options
 from wordkit.cli.report import (
     ProgressMonitor,
-    graceful_stop,
-    interruption,
     message,
     print_results,
     report_tally,
+    resumable,
 )
-from wordkit.errors import Interrupted
 
 
 class _Modes(click.ParamType):
@@ -125,13 +123,8 @@ def command(context: click.Context, nbest: tuple[str, ...], output: str, **given
             run.save(given["checkpoint"])
 
     monitor.on_epoch = on_epoch
-    try:
-        with graceful_stop(monitor):
-            run.fit(monitor)
-    except Interrupted as error:
-        raise interruption(error, given["checkpoint"], run.save if run.begun else None) from None
-    finally:
-        monitor.close()
+    with resumable(monitor, given["checkpoint"], lambda: run.save if run.begun else None):
+        run.fit(monitor)
     run.write(output, given["last_out"])
     result = run.result()
     if given["curves"]:

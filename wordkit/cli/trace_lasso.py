@@ -81,8 +81,8 @@ def command(context: click.Context, x: str, y: str | None, output: str, **given:
     X is .npy, .npz (SciPy's sparse form), csv, tsv or numbers between spaces, with or without a line of names, or vectors in
     word2vec's form; Y has a number a line. A single file is svmlight, whose labels are the target. The coefficients are written
     as name, value, selected (1 or 0), on the scale of the data, the intercept last. gap is certified: the objective is at most
-    that far above its minimum. lam_max is the least lambda known to make all coefficients zero; rank is that of the selected
-    columns. Method: Grave, Obozinski and Bach, NIPS 2011.
+    that far above its minimum. lam_max is the least lambda known to make all coefficients zero, n/a where none does; rank is
+    that of the selected columns. Method: Grave, Obozinski and Bach, NIPS 2011.
     """
     from wordkit.models.regression_run import Run
     from wordkit.tally import Tally

@@ -10,13 +10,11 @@ import click
 from wordkit.cli import options
 from wordkit.cli.report import (
     ProgressMonitor,
-    graceful_stop,
-    interruption,
     message,
     print_results,
     report_tally,
+    resumable,
 )
-from wordkit.errors import Interrupted
 
 
 @options.command(
@@ -119,13 +117,8 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
     )
     if given["checkpoint"]:
         monitor.on_epoch = lambda: run.tree_model.save(given["checkpoint"])
-    try:
-        with graceful_stop(monitor):
-            run.fit(monitor)
-    except Interrupted as error:
-        raise interruption(error, given["checkpoint"], run.tree_model.save if run.begun else None) from None
-    finally:
-        monitor.close()
+    with resumable(monitor, given["checkpoint"], lambda: run.tree_model.save if run.begun else None):
+        run.fit(monitor)
     run.tree_model.save(output)
     if given["vectors_out"]:
         run.write_vectors(given["vectors_out"])

@@ -10,13 +10,11 @@ import click
 from wordkit.cli import options
 from wordkit.cli.report import (
     ProgressMonitor,
-    graceful_stop,
-    interruption,
     message,
     print_results,
     report_tally,
+    resumable,
 )
-from wordkit.errors import Interrupted
 
 
 def _grid(
@@ -137,18 +135,13 @@ def command(context: click.Context, train: tuple[str, ...], output: str, **given
         append=bool(given["resume"]),  # a resumed run has the epochs before it in its log
         decorate=run.held_out_metrics,
     )
-    try:
-        with graceful_stop(monitor):
-            if points := run.choose(monitor):
-                monitor.close()
-                message(grid_note(points))
-            if given["checkpoint"]:
-                monitor.on_epoch = lambda: run.model.save(given["checkpoint"])
-            run.fit(monitor)
-    except Interrupted as error:
-        raise interruption(error, given["checkpoint"], run.model.save if run.begun else None) from None
-    finally:
-        monitor.close()
+    with resumable(monitor, given["checkpoint"], lambda: run.model.save if run.begun else None):
+        if points := run.choose(monitor):
+            monitor.close()
+            message(grid_note(points))
+        if given["checkpoint"]:
+            monitor.on_epoch = lambda: run.model.save(given["checkpoint"])
+        run.fit(monitor)
     run.model.save(output)
     if given["vectors_out"]:
         for note in run.write_vectors(given["vectors_out"]):

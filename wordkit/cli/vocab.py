@@ -23,6 +23,8 @@ def command(
     CORPUS is text, tokens between spaces. Output: `word<TAB>count`, a word a line, by falling count; words of the same count come
     in the order of their first occurrence.
     """
+    from wordkit.errors import told_of
+    from wordkit.formats.opening import names_of
     from wordkit.formats.word_list import write_word_counts
     from wordkit.models.text_corpus import read_text_corpus
     from wordkit.models.word_choice import choose_words
@@ -33,7 +35,8 @@ def command(
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
     text = read_text_corpus(corpus, lowercase=lowercase, tally=tally, keep=False)
     report_tally(tally)
-    choice = choose_words(text.names, text.counts, min_count=min_count, max_vocab=max_vocab)
+    with told_of(names_of(corpus)):
+        choice = choose_words(text.names, text.counts, min_count=min_count, max_vocab=max_vocab)
     for note in choice.notes:
         message(note)
     write_word_counts(output, choice.words, choice.counts)

@@ -118,19 +118,24 @@ class Tuned:
         return np.asarray(self.model.predict(sentences.vectors / self.scale) == sentences.labels)
 
 
-def tune(train: Sentences, dev: Sentences) -> Tuned:
+def tune(
+    train: Sentences, dev: Sentences, names: tuple[str, str] = ("training data", "development data")
+) -> Tuned:
     """Fit on ``train`` with each penalty of GRID; the best on ``dev`` is kept, of equal ones the strongest.
 
     Raises:
-        WordkitError: one label only in ``train``; no document in ``dev``; scikit-learn is not installed.
+        WordkitError: one label only in ``train``, or no token with a vector; no document in ``dev``; scikit-learn is not
+            installed. ``names`` are what it says of the two.
     """
     regression = logistic_regression()
     labels = np.unique(train.labels)
     if len(labels) < 2:
         what = f"all documents have the label `{labels[0]}`" if len(labels) else "there is no document"
-        raise WordkitError(f"training data: {what}; a classifier needs two labels at least")
+        raise WordkitError(f"{names[0]}: {what}; a classifier needs two labels at least")
     if not len(dev.labels):
-        raise WordkitError("development data: there is no document to choose the penalty by")
+        raise WordkitError(f"{names[1]}: there is no document to choose the penalty by")
+    if not train.known.any():
+        raise WordkitError(f"{names[0]}: no token has a vector, so there is nothing to learn from")
     scale = float(np.sqrt((train.vectors**2).sum(axis=1).mean())) or 1.0
     grid: list[tuple[float, float]] = []
     best: Tuned | None = None
@@ -155,15 +160,15 @@ def sentences_result(tuned: Tuned, test: Sentences, *, data: str, unknown: str, 
     """Accuracy on test sentences.
 
     Returns:
-        A :class:`Result` with ``accuracy`` over all sentences, those without a known word included; ``covered``: sentences with a
-        known word. Details: ``dev_accuracy``, ``C`` (chosen), ``grid`` (C to accuracy on dev), ``tokens`` and
-        ``known_tokens`` of the test data, ``unseen_labels``, which the training data lack: they count as errors.
+        A :class:`Result` with ``accuracy`` over all sentences, those without a known word included, None where none has one;
+        ``covered``: sentences with a known word. Details: ``dev_accuracy``, ``C`` (chosen), ``grid`` (C to accuracy on dev),
+        ``tokens`` and ``known_tokens`` of the test data, ``unseen_labels``, which the training data lack: they count as errors.
     """
     right = tuned.right(test)
     return Result(
         name="sentences",
         data=data,
-        metrics={"accuracy": tuned.accuracy(test)},
+        metrics={"accuracy": tuned.accuracy(test) if test.known.any() else None},
         covered=int(np.count_nonzero(test.known)),
         total=len(test.labels),
         details={

@@ -20,10 +20,12 @@ import scipy.sparse
 
 from wordkit import __version__
 from wordkit.checks import array_of, require
-from wordkit.errors import WordkitError
+from wordkit.errors import DataError
 from wordkit.formats.npz import (
+    COUNTS_FILE,
     COUNTS_FIRST,
     Archive,
+    check_description,
     first_member,
     open_archive,
     pack_words,
@@ -33,7 +35,6 @@ from wordkit.formats.npz import (
 from wordkit.formats.opening import Input, opened
 
 FORMAT, FORMAT_VERSION = "wordkit-counts", 1
-_FIRST = COUNTS_FIRST
 _SCIPY_FORMAT = np.array(b"csr")
 _TYPES = (np.int32, np.int64, np.float32, np.float64)
 _EXPECTED = "the -o of wordkit cooccur"
@@ -80,7 +81,7 @@ def write_counts(path: str | os.PathLike[str], counts: Counts) -> None:
     fixed = {"format": FORMAT, "format_version": FORMAT_VERSION, "wordkit_version": __version__}
     text = json.dumps({**fixed, **counts.meta}, ensure_ascii=False, indent=1, allow_nan=False)
     arrays = {
-        _FIRST: matrix.data,
+        COUNTS_FIRST: matrix.data,
         "indices": matrix.indices.astype(np.int32, copy=False),
         "indptr": matrix.indptr.astype(np.int64, copy=False),
         "shape": np.array(matrix.shape, dtype=np.int64),
@@ -100,12 +101,15 @@ def read_counts(path: str | os.PathLike[str] | Input) -> Counts:
         DataError: not a counts file, or a damaged one.
         WordkitError: written in a newer format than this version reads.
     """
-    with open_archive(path, "a counts file", _EXPECTED) as (name, archive):
+    with open_archive(path, COUNTS_FILE, _EXPECTED) as (name, archive):
         meta = _meta(name, archive)
         arrays = {key: archive[key] for key in archive.names if key != "meta"}
-        words = _checked(arrays)
+        try:
+            words = _checked(arrays)
+        except ValueError as error:
+            raise DataError(name, None, f"the counts are damaged: {error}") from None
         matrix = scipy.sparse.csr_array(
-            (arrays[_FIRST], arrays["indices"], arrays["indptr"]), shape=(len(words), len(words))
+            (arrays[COUNTS_FIRST], arrays["indices"], arrays["indptr"]), shape=(len(words), len(words))
         )
         matrix.has_canonical_format = True  # columns rise; SciPy need not look again
         return Counts(matrix, words, arrays["counts"], meta)
@@ -117,7 +121,7 @@ def is_counts(path: str | os.PathLike[str] | Input) -> bool:
     An open input stays as it is, to be read from its start: so also for standard input, which a path cannot name twice.
     """
     with opened(path) as source:
-        return first_member(source) == _FIRST
+        return first_member(source) == COUNTS_FIRST
 
 
 def describe_counts(source: Input) -> dict[str, Any]:
@@ -126,9 +130,9 @@ def describe_counts(source: Input) -> dict[str, Any]:
     Raises:
         DataError: as :func:`read_counts`.
     """
-    with open_archive(source, "a counts file", _EXPECTED) as (name, archive):
+    with open_archive(source, COUNTS_FILE, _EXPECTED) as (name, archive):
         meta = _meta(name, archive)
-        member, shape, _, dtype = archive.open(_FIRST)
+        member, shape, _, dtype = archive.open(COUNTS_FIRST)
         member.close()
         words = unpack_words(archive["words"])
         return {"kind": "counts", **meta, "words": len(words), "cells": shape[0], "type": dtype.name}
@@ -137,18 +141,7 @@ def describe_counts(source: Input) -> dict[str, Any]:
 def _meta(name: str, archive: Archive) -> dict[str, Any]:
     text = array_of({"meta": archive["meta"]}, "meta", np.uint8, (None,)).tobytes()
     meta = json.loads(text.decode("utf-8", "surrogateescape"))
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise ValueError("foreign meta")
-    version = meta.get("format_version")
-    if not isinstance(version, int):
-        raise ValueError("version")
-    if version > FORMAT_VERSION:
-        raise WordkitError(
-            f"{name}: counts format {version} (written by wordkit {meta.get('wordkit_version')}) is newer than this wordkit "
-            f"{__version__}, which reads up to format {FORMAT_VERSION}"
-        )
-    json.dumps(meta, ensure_ascii=False).encode("utf-8", "surrogateescape")  # what could not be printed
-    return meta
+    return check_description(name, meta, "counts", FORMAT, FORMAT_VERSION)
 
 
 def _checked(arrays: Mapping[str, np.ndarray]) -> list[str]:
@@ -162,8 +155,8 @@ def _checked(arrays: Mapping[str, np.ndarray]) -> list[str]:
     require(bool((array_of(arrays, "counts", np.int64, (size,)) >= 0).all()), "counts are negative")
     kind = arrays.get("format", _SCIPY_FORMAT)
     require(kind.dtype.kind == "S" and kind.shape == () and kind.item() == b"csr", "format is not csr")
-    require(_FIRST in arrays and arrays[_FIRST].dtype in _TYPES, "data are no counts")
-    data = array_of(arrays, _FIRST, arrays[_FIRST].dtype.type, (None,))
+    require(COUNTS_FIRST in arrays and arrays[COUNTS_FIRST].dtype in _TYPES, "data are no counts")
+    data = array_of(arrays, COUNTS_FIRST, arrays[COUNTS_FIRST].dtype.type, (None,))
     indices = array_of(arrays, "indices", np.int32, data.shape)
     indptr = array_of(arrays, "indptr", np.int64, (size + 1,))
     require(indptr[0] == 0 and indptr[-1] == len(data), "indptr does not span the cells")

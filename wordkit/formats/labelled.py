@@ -51,6 +51,9 @@ class Documents:
         )
 
 
+_HINT = " (--multi-label takes the first, or each)"
+
+
 class LabelledReader:
     """Reads labelled text; several inputs share its type table and label names.
 
@@ -58,14 +61,15 @@ class LabelledReader:
         prefix: what a label begins with.
         multi_label: a document with several labels is an error (``refuse``), keeps its first one (``first``) or is
             repeated for each of them (``each``).
+        hint: what the error adds: the option that says otherwise, where there is one.
 
     ``names``: labels in order of first occurrence. ``blank_lines``: lines without any token, passed over by :meth:`labelled`.
     """
 
-    def __init__(self, *, prefix: str = PREFIX, multi_label: str = "refuse") -> None:
+    def __init__(self, *, prefix: str = PREFIX, multi_label: str = "refuse", hint: str = _HINT) -> None:
         if multi_label not in MULTI_LABEL:
             raise ValueError(f"multi_label is {multi_label!r}, expected one of {MULTI_LABEL}")
-        self.prefix, self.multi_label = prefix, multi_label
+        self.prefix, self.multi_label, self._hint = prefix, multi_label, hint
         self.types = TypeTable()
         self.names: list[str] = []
         self.blank_lines = 0
@@ -134,8 +138,7 @@ class LabelledReader:
         if unfit:
             return DataError(name, line, unfit), "label without a name"
         if n_labels:
-            expected = "one (--multi-label takes the first, or each)"
-            return DataError(name, line, f"{n_labels} labels", expected), "line with several labels"
+            return DataError(name, line, f"{n_labels} labels", f"one{self._hint}"), "line with several labels"
         return DataError(
             name, line, "no label", f"a token that begins with `{self.prefix}`"
         ), "line without a label"

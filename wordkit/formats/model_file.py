@@ -15,8 +15,15 @@ from typing import Any
 import numpy as np
 
 from wordkit import __version__
-from wordkit.errors import DataError, WordkitError
-from wordkit.formats.npz import Archive, open_archive, pack_words, unpack_words, write_archive
+from wordkit.errors import DataError
+from wordkit.formats.npz import (
+    Archive,
+    check_description,
+    open_archive,
+    pack_words,
+    unpack_words,
+    write_archive,
+)
 from wordkit.formats.opening import Input
 
 __all__ = ["open_model", "pack_words", "read_header", "read_model", "unpack_words", "write_model"]
@@ -47,21 +54,9 @@ def _archive(path: str | os.PathLike[str] | Input) -> Iterator[tuple[str, Archiv
 
 
 def _checked_header(name: str, archive: Archive) -> dict[str, Any]:
-    header = json.loads(str(archive["header"]))
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ValueError("foreign header")
-    version = header.get("format_version")
-    if not isinstance(version, int):
-        raise ValueError("version")
-    if version > FORMAT_VERSION:
-        raise WordkitError(
-            f"{name}: model format {version} (written by wordkit {header.get('wordkit_version')}) is newer than this wordkit "
-            f"{__version__}, which reads up to format {FORMAT_VERSION}"
-        )
+    header = check_description(name, json.loads(str(archive["header"])), "model", FORMAT, FORMAT_VERSION)
     if not isinstance(header.get("kind"), str):
         raise ValueError("kind")
-    # Names of files may hold bytes that are not UTF-8, as surrogates; other surrogates could not be printed.
-    json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogateescape")
     return header
 
 

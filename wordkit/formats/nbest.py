@@ -1,8 +1,7 @@
-"""n-best lists, ``score qid:N index:value ...`` a line, and the counts of their candidates, ``qid matched gold proposed``.
+"""n-best lists, ``score qid:N index:value ...`` a line. Counts of their candidates: :mod:`wordkit.formats.nbest_counts`.
 
-A line of lists is a candidate of sentence N; a higher score is better. The lines of a qid stand together, over all inputs;
-indices start from 1 in the file and from 0 in memory. A line of counts belongs to the candidate in the same place. Lines that
-begin with ``#`` and blank lines say nothing.
+A line is a candidate of sentence N; a higher score is better. The lines of a qid stand together, over all inputs; indices start
+from 1 in the file and from 0 in memory. Lines that begin with ``#`` and blank lines say nothing.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from wordkit.errors import DataError, WordkitError
-from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, opened, text_blocks
+from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, opened
 from wordkit.formats.svmlight import MAX_INDEX, SvmlightData, iter_svmlight, write_records
 from wordkit.tally import Tally
 
 _RECORD = "score qid:N index:value ..."
-_COUNTS = "qid matched gold proposed"
 MOST_QID = 10**18
 
 
@@ -298,7 +296,8 @@ class ListWriter:
         write_records(self._out, heads.encode(), matrix, base=1)
 
 
-def _header(out: BinaryIO, text: str | None) -> None:
+def write_header(out: BinaryIO, text: str | None) -> None:
+    """Lines of text, each behind a ``#``; none for None."""
     for line in (text or "").splitlines():
         out.write(f"# {line}\n".encode())
 
@@ -311,7 +310,7 @@ def list_writer(path: str | os.PathLike[str], header: str | None = None) -> Iter
         header: text for the first lines, written as comments.
     """
     with open_output(path) as out:
-        _header(out, header)
+        write_header(out, header)
         yield ListWriter(out, os.fspath(path))
 
 
@@ -322,118 +321,3 @@ def write_lists(path: str | os.PathLike[str], lists: NbestLists, header: str | N
         for s, qid in enumerate(lists.qids.tolist()):
             begin, end = int(lists.starts[s]), int(lists.starts[s + 1])
             writer.add(qid, lists.scores[begin:end], rows[begin:end])
-
-
-# --- counts ----------------------------------------------------------------------------------------------------------
-
-
-class CandidateCounts:
-    """Counts of the candidates of some lists, to be taken in their order.
-
-    Attributes:
-        qids: int64 (R,). counts: int64 (R, 3), matched, gold and proposed items.
-
-    Raises:
-        DataError: a line that is no four whole numbers, more matched than gold or proposed, no line at all.
-    """
-
-    def __init__(self, path: str | os.PathLike[str] | Input) -> None:
-        rows: list[tuple[int, ...]] = []
-        lines: list[int] = []
-        with opened(path) as source:
-            self.name = source.name
-            for first, block in text_blocks(source, Tally()):
-                for number, line in enumerate(block.split(b"\n"), first):
-                    fields = line.split()
-                    if fields and not fields[0].startswith(b"#"):
-                        rows.append(_count_row(source.name, number, fields))
-                        lines.append(number)
-        if not rows:
-            raise DataError(self.name, None, "holds no counts", _COUNTS)
-        table = np.array(rows, dtype=np.int64)
-        self.qids, self.counts = table[:, 0], np.ascontiguousarray(table[:, 1:])
-        self._lines, self._taken = lines, 0
-
-    def take(self, qids: np.ndarray) -> np.ndarray:
-        """int64 (n, 3): the counts of the next n candidates, whose qids these are.
-
-        Raises:
-            DataError: a line is of another qid, at the end of the file too.
-        """
-        begin, self._taken = self._taken, self._taken + len(qids)
-        own = self.qids[begin : self._taken]
-        other = np.flatnonzero(own != qids[: len(own)])
-        if len(other):
-            at = int(other[0])
-            found, expected = f"counts of qid {own[at]}", f"qid {qids[at]} as in the lists"
-            raise DataError(self.name, self._lines[begin + at], found, expected)
-        if len(own) < len(qids):
-            self._missing(self._taken, " or more")
-        return self.counts[begin : self._taken]
-
-    def finish(self) -> None:
-        """DataError if counts are left."""
-        if self._taken < len(self.qids):
-            self._missing(self._taken)
-
-    def _missing(self, candidates: int, more: str = "") -> None:
-        lines = _times(len(self.qids), "line")
-        raise DataError(self.name, None, f"{lines} of counts for {_times(candidates, 'candidate')}{more}")
-
-
-def read_counts(
-    path: str | os.PathLike[str] | Input, qids: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """What each candidate has right: qids int64 (R,), and int64 (R, 3) of matched, gold and proposed items.
-
-    Args:
-        qids: int64 (R,), of the candidates that the counts belong to (:meth:`NbestLists.candidate_qids`), to be the same.
-
-    Raises:
-        DataError: as of :class:`CandidateCounts`, and another qid or number of lines than ``qids`` has.
-    """
-    counts = CandidateCounts(path)
-    if qids is not None:
-        if len(counts.qids) < len(qids) and np.array_equal(counts.qids, qids[: len(counts.qids)]):
-            counts._missing(len(qids))
-        counts.take(qids)
-        counts.finish()
-    return counts.qids, counts.counts
-
-
-def _times(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
-
-
-def _count_row(name: str, line: int, fields: list[bytes]) -> tuple[int, ...]:
-    if len(fields) != 4:
-        raise DataError(name, line, f"{_times(len(fields), 'column')}, 4 expected")
-    for field in fields:
-        if not field.isdigit() or len(field) > 18:
-            raise DataError(name, line, f"`{field[:30].decode('utf-8', 'replace')}` is no count", _COUNTS)
-    row = tuple(map(int, fields))
-    _, matched, gold, proposed = row
-    if matched > min(gold, proposed):
-        raise DataError(name, line, f"{matched} matched of {min(gold, proposed)}")
-    return row
-
-
-def write_counts(
-    path: str | os.PathLike[str],
-    qids: Sequence[int] | np.ndarray,
-    counts: Sequence[Sequence[int]] | np.ndarray,
-    header: str | None = _COUNTS,
-) -> None:
-    """Write a line a candidate; arguments as :func:`read_counts` returns them.
-
-    Raises:
-        ValueError: numbers of lines that differ, counts that could not be read back.
-    """
-    table = np.column_stack([np.asarray(qids, np.int64), np.asarray(counts, np.int64).reshape(len(qids), 3)])
-    if (table < 0).any() or (table[:, 1] > table[:, 2:].min(axis=1, initial=MOST_QID)).any():
-        raise ValueError("counts are negative, or more is matched than there is")
-    with open_output(path) as out:
-        _header(out, header)
-        for first in range(0, len(table), 4096):
-            rows = table[first : first + 4096].tolist()
-            out.write("".join(f"{a} {b} {c} {d}\n" for a, b, c, d in rows).encode())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import json
 import math
 import os
 import struct
@@ -20,11 +21,13 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
-from wordkit.errors import DataError
+from wordkit import __version__
+from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input, open_output, opened, seekable
 
 COUNTS_FIRST = "data"  # the first array of a counts file, and of no other: it tells them apart
 ZIP = b"PK\x03\x04"  # how an archive begins
+COUNTS_FILE, COUNTS_FIRST = "a counts file", "data"  # and the name of its first array
 _NAME_AT = 30  # where an archive has the name of its first member
 # What zipfile and NumPy raise where bytes have changed; RuntimeError is for members that seem to be encrypted.
 DAMAGE = (
@@ -45,6 +48,30 @@ def pack_words(words: list[str]) -> np.ndarray:
 def unpack_words(packed: np.ndarray) -> list[str]:
     """Inverse of :func:`pack_words`."""
     return packed.tobytes().decode("utf-8").split("\n")[:-1]
+
+
+def check_description(name: str, description: Any, what: str, form: str, newest: int) -> dict[str, Any]:
+    """The JSON object of a file that says what it is, if it is of a form and version that can be read, and can be printed.
+
+    Args:
+        what: ``model`` or ``counts``. form: what its ``format`` must be. newest: the greatest ``format_version`` known.
+
+    Raises:
+        ValueError: another kind of object. WordkitError: a newer version.
+    """
+    if not isinstance(description, dict) or description.get("format") != form:
+        raise ValueError(f"no description of {what}")
+    version = description.get("format_version")
+    if not isinstance(version, int):
+        raise ValueError("version")
+    if version > newest:
+        raise WordkitError(
+            f"{name}: {what} format {version} (written by wordkit {description.get('wordkit_version')}) is newer than this "
+            f"wordkit {__version__}, which reads up to format {newest}"
+        )
+    # Names of files may hold bytes that are not UTF-8, as surrogates; other surrogates could not be printed.
+    json.dumps(description, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    return description
 
 
 def write_archive(path: str | os.PathLike[str], arrays: Iterable[tuple[str, np.ndarray]]) -> None:
@@ -132,6 +159,7 @@ def open_archive(
             "is not ``what``, or is damaged, expected ``expected``".
     """
     with opened(path) as source:
+        first = first_member(source)
         try:
             if not source.peek(1):
                 raise DataError(source.name, None, "is empty")
@@ -144,7 +172,12 @@ def open_archive(
                 errno.EINVAL,
             ):  # EINVAL: a place before the start
                 raise
-            raise DataError(source.name, None, f"is not {what}, or is damaged", expected) from None
+            found = (
+                f"is {COUNTS_FILE}"
+                if first == COUNTS_FIRST and what != COUNTS_FILE
+                else f"is not {what}, or is damaged"
+            )
+            raise DataError(source.name, None, found, expected) from None
 
 
 def first_member(source: Input) -> str | None:

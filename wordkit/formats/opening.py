@@ -17,7 +17,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, BinaryIO
 
 from wordkit._kernels import utf8_check
@@ -157,6 +157,12 @@ class Input:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def names_of(sources: Iterable[str | os.PathLike[str] | Input]) -> str:
+    """Inputs as errors name them, with commas between."""
+    paths = [source.path if isinstance(source, Input) else os.fspath(source) for source in sources]
+    return ", ".join(STDIN_NAME if path == "-" else path for path in paths)
 
 
 @contextlib.contextmanager

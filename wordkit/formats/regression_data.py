@@ -7,7 +7,9 @@ single file without a target beside it is svmlight, whose labels are the target.
 
 from __future__ import annotations
 
+import contextlib
 import io
+import re
 import zipfile
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,13 +78,31 @@ def _all_numbers(lines: list[bytes]) -> bool:
     return not (announced and len(rows) > 1 and len(rows[1]) == int(rows[0][1]) + 1)
 
 
-def read_matrix(path: str, tally: Tally, *, svmlight: bool = False) -> MatrixFile:
+def is_svmlight(source: Input) -> bool:
+    """Whether an input is svmlight rather than a matrix of another form: by its first line that is neither blank nor a comment,
+    of which no more than that is waited for."""
+    size = 256
+    while True:
+        head = source.peek(size)
+        if head.startswith((_NPY, _ZIP)):
+            return False
+        lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        whole = lines if len(head) < size else lines[:-1]
+        first = next((line for line in whole if line.strip() and not line.startswith(b"#")), None)
+        if first is not None:
+            return b":" in first or len(re.split(rb"[\s,;]+", first.strip())) == 1
+        if len(head) < size or size > _HEAD:
+            return True
+        size *= 4
+
+
+def read_matrix(path: str | Input, tally: Tally, *, svmlight: bool = False) -> MatrixFile:
     """Read a matrix; ``svmlight`` says that it is in that format, which has no mark of its own.
 
     Raises:
         DataError: what cannot be read, or a value that is not finite, with its row and column.
     """
-    with Input(path, digest=True) as source:
+    with contextlib.nullcontext(path) if isinstance(path, Input) else Input(path, digest=True) as source:
         if svmlight:
             data = read_svmlight(source, tally=tally)
             if not data.n_features:

@@ -10,17 +10,19 @@ import numpy as np
 import scipy.sparse
 
 from wordkit.checks import require, value_of
-from wordkit.errors import DataError, WordkitError
+from wordkit.errors import DataError, WordkitError, told_of
 from wordkit.evaluation.result import Result
 from wordkit.formats.counts import Counts, is_counts, read_counts
 from wordkit.formats.forest import read_forest, write_forest
 from wordkit.formats.model_file import read_model, write_model
-from wordkit.formats.opening import Input
+from wordkit.formats.opening import Input, names_of
 from wordkit.formats.vectors import write_vectors
 from wordkit.models.association import pmi
 from wordkit.models.cooccurrence import count_cooccurrences
+from wordkit.models.earlier_training import contradiction
 from wordkit.models.sparse_coding import ForestCoder
 from wordkit.monitor import Monitor
+from wordkit.parallel import memory
 from wordkit.signature import signature
 from wordkit.tally import Tally
 
@@ -67,18 +69,39 @@ class Run:
         self.parents = read_forest(options["forest"]) if options["forest"] else None
         self.earlier = self._read_checkpoint(options["resume"]) if options["resume"] else None
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options in force: of a checkpoint's, those that the user may not change."""
+        return self.options if self.earlier is None else {**self.options, **self.earlier[0].get_params()}
+
     # --- reading ---------------------------------------------------------------------------------------------------
 
     def read(self, paths: Sequence[str], monitor: Monitor, tell: Callable[[str], None]) -> None:
         """Read counts, or text and count it; and the forest or the checkpoint, if one is given."""
         self.counts = self._read_counts(paths, monitor, tell)
         self.rows = self._association()
-        if not self.rows.nnz:
-            raise WordkitError("no word stands near another: there is nothing to code")
+        if not self.rows.data.any():
+            why = "no word stands near another" if not self.counts.matrix.nnz else "every association is 0"
+            raise WordkitError(f"{names_of(paths)}: {why}: there is nothing to code")
         self.coder = self._fresh() if self.earlier is None else self._resumed(*self.earlier)
+        if self.earlier is not None:
+            self._tell_of_resuming(tell)
         dim, words = int(self.coder.dim), len(self.counts.words)
         if self.coder.algorithm == "svd" and dim >= words:
-            raise WordkitError(f"svd finds fewer dimensions than there are words: --dim {dim}, {words} words")
+            raise WordkitError(
+                f"{names_of(paths)}: svd finds fewer dimensions than there are words: --dim {dim}, {words} words"
+            )
+        self._check_memory(words, dim)
+
+    def _check_memory(self, words: int, dim: int) -> None:
+        """Tell before the training that the codes cannot fit: the system would kill the run."""
+        squares = 40 * dim * dim if self.coder.algorithm == "online" else 0
+        size = 4 * words * dim * {"online": 7, "sgd": 8, "svd": 12}[self.coder.algorithm] + squares
+        if size > memory():
+            raise WordkitError(
+                f"codes of {words} words and {dim} dimensions take {size / 2**30:.0f} GiB, more than this machine has; "
+                "use a smaller --dim or forest, a larger --min-count or --max-vocab"
+            )
 
     def _read_counts(self, paths: Sequence[str], monitor: Monitor, tell: Callable[[str], None]) -> Counts:
         options = self.options
@@ -87,6 +110,11 @@ class Run:
                 if len(paths) > 1:
                     raise WordkitError(f"{source.name}: counts are taken from one file alone")
                 counts = read_counts(source)
+                for word in counts.words:
+                    if not word or "\0" in word:
+                        raise DataError(
+                            source.name, None, f"holds the word {word!r}, which no vector file can hold"
+                        )
                 self.inputs = [source.record()]
                 for name in sorted(self.explicit & set(COUNTING)):
                     said = (
@@ -109,7 +137,7 @@ class Run:
 
     def _fresh(self) -> ForestCoder:
         coder = ForestCoder(**{name: self.options[name] for name in CODER})
-        if self.parents is not None:
+        if self.parents is not None and coder.regularizer == "forest" and coder.algorithm != "svd":
             coder.parents, nodes = self.parents, len(self.parents)
             if "dim" in self.explicit and nodes != coder.dim:
                 raise WordkitError(
@@ -131,15 +159,24 @@ class Run:
         known = {**coder.get_params(), **reading}
         for name in sorted(self.explicit & set(known) - _RESUME_MAY_CHANGE):
             if self.options[name] != known[name]:
-                option = name.replace("_", "-")
-                raise WordkitError(
-                    f"{path}: --{option} was {known[name]}, not {self.options[name]}: leave it out to go on"
-                )
+                with told_of(os.fspath(path)):
+                    raise contradiction(name, self.options[name], known[name])
+        self._epochs_before = coder.n_epochs
         # A counts file may not say how it was counted.
         self.options.update({name: value for name, value in reading.items() if value is not None})
         coder.set_params(**{name: self.options[name] for name in self.explicit & _RESUME_MAY_CHANGE})
         coder.threads = self.options["threads"]
         return coder, inputs
+
+    def _tell_of_resuming(self, tell: Callable[[str], None]) -> None:
+        epochs = self.coder.n_epochs
+        if (done := len(self.coder.history_)) <= epochs:  # else it is refused
+            tell(f"going on after epoch {done} of {epochs}")
+        if self.coder.algorithm == "sgd" and epochs != self._epochs_before:
+            tell(
+                f"warning: the learning rate of sgd was to fall over {self._epochs_before} epochs: "
+                f"this is not what {epochs} epochs at once give"
+            )
 
     def _resumed(self, coder: ForestCoder, inputs: list[str]) -> ForestCoder:
         if inputs != [record["sha256"] for record in self.inputs]:
@@ -159,7 +196,7 @@ class Run:
     @property
     def begun(self) -> bool:
         """Whether there is a state worth keeping."""
-        return hasattr(self.coder, "_training")
+        return hasattr(getattr(self, "coder", None), "_training")
 
     def fit(self, monitor: Monitor) -> None:
         """Train; the state can be saved whenever the monitor is called, and after an interruption."""

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from wordkit.errors import Interrupted, WordkitError
+from wordkit.errors import Interrupted, WordkitError, told_of
 from wordkit.formats.counts import Counts
-from wordkit.formats.opening import Input
+from wordkit.formats.opening import Input, names_of
 from wordkit.models.cell_store import CellStore
 from wordkit.models.row_counting import Rows, rows_of_stream, rows_of_tables
 from wordkit.models.text_corpus import TextCorpus, read_text_corpus
@@ -101,11 +101,14 @@ def count_cooccurrences(
     """
     _check(window, min_count, memory, distance_weighting, context, max_vocab, threads)
     tell = tell or (lambda line: None)
+    sources = list(sources)
+    names = names_of(sources)
     corpus = read_text_corpus(sources, lowercase=lowercase, tally=tally, cache_folder=cache_folder)
-    choice = choose_words(
-        corpus.names, corpus.counts, min_count=min_count, max_vocab=max_vocab, rare_token=rare_token,
-        number_token=number_token,
-    )  # fmt: skip
+    with told_of(names):
+        choice = choose_words(
+            corpus.names, corpus.counts, min_count=min_count, max_vocab=max_vocab, rare_token=rare_token,
+            number_token=number_token,
+        )  # fmt: skip
     corpus.names = []  # large, and told apart by number now
     for note in choice.notes:
         tell(note)

@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse
 
 from wordkit.checks import require, value_of
-from wordkit.errors import DataError, WordkitError
+from wordkit.errors import DataError, WordkitError, told_of
 from wordkit.formats.labelled import MULTI_LABEL, PREFIX, Documents, LabelledReader
-from wordkit.formats.opening import Input
+from wordkit.formats.opening import Input, names_of, opened
 from wordkit.formats.svmlight import SvmlightData, iter_svmlight, read_svmlight
 from wordkit.formats.text import TypeMap
 from wordkit.models.bag_of_words import BagOfWords
@@ -80,7 +80,8 @@ class TextFeatures:
         documents = Documents.join(parts)
         notes = [f"{reader.blank_lines} blank lines passed over"] if reader.blank_lines else []
         if fit:
-            rows = self.bag.fit_transform(documents, reader.types)
+            with told_of(names_of(paths)):
+                rows = self.bag.fit_transform(documents, reader.types)
             notes.append(self._vocabulary_note())
         else:
             if extend and self.bag.ngrams == 1:
@@ -164,9 +165,9 @@ class SvmlightFeatures:
             rows, np.array([x for part in parts for x in part.labels]), inputs, [note] if fit else []
         )
 
-    def stream(self, path: str, tally: Tally) -> Iterator[scipy.sparse.csr_array]:
+    def stream(self, path: str | Input, tally: Tally) -> Iterator[scipy.sparse.csr_array]:
         """A row for each line of a file, empty for blank lines, comments and skipped ones; labels may be missing."""
-        with Input(path) as source:
+        with opened(path) as source:
             for piece in iter_svmlight(
                 source, zero_based=self.zero_based, n_features=self.n_features, labelled=False, tally=tally
             ):

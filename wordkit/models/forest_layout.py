@@ -46,8 +46,8 @@ class ForestLayout:
         position = np.full(len(parents), -1, dtype=np.int64)
         depth, sibling = _depths_and_siblings(parents)
         level, run_bound, runs = [0], [0], []
-        for at_depth in range(int(depth.max()) + 1):
-            nodes = np.flatnonzero(depth == at_depth)
+        by_depth = np.argsort(depth, kind="stable")
+        for at_depth, nodes in enumerate(np.split(by_depth, np.cumsum(np.bincount(depth))[:-1])):
             above = position[parents[nodes]] if at_depth else np.zeros(len(nodes), dtype=np.int64)
             order = np.lexsort((above, sibling[nodes]))
             position[nodes[order]] = level[-1] + np.arange(len(nodes))
@@ -57,7 +57,7 @@ class ForestLayout:
                 lengths = np.diff(starts, append=len(nodes))
                 runs.append(np.column_stack([level[-1] + starts, above[starts], lengths]))
             level.append(level[-1] + len(nodes))
-            run_bound.append(sum(map(len, runs)))
+            run_bound.append(run_bound[-1] + (len(runs[-1]) if at_depth else 0))
         return cls(
             position,
             np.array(level, dtype=np.int32),

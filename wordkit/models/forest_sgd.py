@@ -92,10 +92,10 @@ class ForestSgd:
         """lambda_v and tau_c of the kernel; float32."""
         C, V = self.sampling.shape
         if self.step == "printed":
-            return np.full(V, self.lam, dtype=np.float32), np.full(C, self.tau, dtype=np.float32)
+            return _single(np.full(V, self.lam)), _single(np.full(C, self.tau))
         # A row that no draw can visit needs no penalty.
         return tuple(  # type: ignore[return-value]
-            np.divide(penalty, visits, out=np.zeros(len(visits)), where=visits > 0).astype(np.float32)
+            _single(np.divide(penalty, visits, out=np.zeros(len(visits)), where=visits > 0))
             for penalty, visits in ((self.lam, self.sampling.visits(1)), (self.tau, self.sampling.visits(0)))
         )
 
@@ -184,7 +184,7 @@ class ForestSgd:
         try:
             while self.draws < end:
                 if monitor.stopping:
-                    raise Interrupted(f"stopped in epoch {self.epoch + 1} of sgd")
+                    raise Interrupted(f"interrupted in epoch {self.epoch + 1}")
                 stop = min(self.draws + _CHUNK * _CALLS * self.threads, end)
                 chunks = [(lo, min(_CHUNK, stop - lo)) for lo in range(self.draws, stop, _CHUNK)]
                 for loss, fine in workers.map(self._run, chunks):
@@ -215,11 +215,18 @@ class ForestSgd:
         return float(loss[0]), done == n
 
     def _diverged(self) -> WordkitError:
-        other = ' or --sgd-step "scaled"' if self.step == "printed" else ""
-        return WordkitError(
-            f"sgd diverged in epoch {self.epoch + 1}: use a --learning-rate below {self.learning_rate:g}{other}; "
-            "what was reached before this epoch is kept"
+        others = [f", a --tau below {self.tau:g}"] * (self.tau > 0) + [' or --sgd-step "scaled"'] * (
+            self.step == "printed"
         )
+        return WordkitError(
+            f"sgd diverged in epoch {self.epoch + 1}: use a --learning-rate below {self.learning_rate:g}{''.join(others)}; "
+            "nothing of this epoch is kept"
+        )
+
+
+def _single(values: np.ndarray) -> np.ndarray:
+    """As float32, numbers beyond it as its greatest."""
+    return np.minimum(values, np.finfo(np.float32).max).astype(np.float32)
 
 
 def _check(

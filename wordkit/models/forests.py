@@ -35,12 +35,12 @@ class Forest:
                 f"parents: node {wrong[0]} has parent {given[wrong[0]]}, expected -1 or an earlier node"
             )
         self.parents = given.astype(np.int32)
-        self.levels = np.zeros(len(given), dtype=np.int32)
-        # Level by level: what hangs on a node of the level is in the next one.
-        level, nodes = 0, self.parents < 0
-        while nodes.any():
-            self.levels[nodes] = level
-            level, nodes = level + 1, (self.parents >= 0) & nodes[self.parents]
+        # Ever farther ancestors, and how far they are: twice as far each time, also in a forest as deep as it is large.
+        self.levels, ancestor = (self.parents >= 0).astype(np.int32), self.parents.copy()
+        while len(below := np.flatnonzero(ancestor >= 0)):
+            above = ancestor[below]
+            self.levels[below] += self.levels[above]
+            ancestor[below] = ancestor[above]
         self.parents.setflags(write=False)
         self.levels.setflags(write=False)
 
@@ -123,7 +123,13 @@ def forest_of_shape(shape: str, *, trees: int | None = None, dim: int | None = N
                 f"dim is {dim}, expected a multiple of {len(tree)}, the nodes of a {shape} tree, such as {near}"
             )
     if trees is None or not 1 <= trees <= _LARGEST // len(tree):
-        raise ValueError(f"trees is {trees}, expected 1 to {_LARGEST // len(tree)}")
+        most = _LARGEST // len(tree)
+        what = (
+            f"trees is {trees}, expected 1 to {most}"
+            if dim is None
+            else f"dim is {dim}, expected {most * len(tree)} at most"
+        )
+        raise ValueError(what)
     begins = len(tree) * np.arange(trees)[:, None]
     return Forest(np.where(tree < 0, -1, tree + begins).ravel())
 

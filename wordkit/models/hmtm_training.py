@@ -15,6 +15,7 @@ from wordkit.errors import DataWarning, WordkitError
 from wordkit.evaluation.result import Result
 from wordkit.formats.clusters import read_clusters
 from wordkit.formats.vectors import vector_writer
+from wordkit.models.earlier_training import contradiction, spelled
 from wordkit.models.hmtm import INITS, HiddenMarkovTree
 from wordkit.models.hmtm_statistics import Statistics
 from wordkit.models.tree_corpus import TreeCorpus, read_corpus
@@ -36,19 +37,6 @@ _INIT_MAY_CHANGE = {
 # Options of the reading that the vocabulary and the labels hang on; a resumed training has to say the same.
 _CHOICES = ("format", "min_count", "max_vocab", "label_min_count")
 _WORDS_AT_ONCE = 1024
-_FLAGS = {"shuffle": "--no-shuffle", "resplit": "--resplit", "lowercase": "--lowercase"}
-
-
-def _spelled(name: str, value: Any) -> str:
-    """An option as it stands on the command line."""
-    return _FLAGS.get(name) or f"--{name.replace('_', '-')} {value}"
-
-
-def _contradiction(name: str, value: Any, known: Any) -> WordkitError:
-    other = "no such option" if known is None or isinstance(known, bool) else _spelled(name, known)
-    return WordkitError(
-        f"{_spelled(name, value)} contradicts the earlier training, which had {other}: leave it out to go on, or begin anew"
-    )
 
 
 class Run:
@@ -130,7 +118,7 @@ class Run:
         begin = "start_states" if "start_states" in self.explicit else "states"
         if begin in self.explicit and self.options[begin] != count:
             raise WordkitError(
-                f"{path}: has {count} clusters, and {_spelled(begin, self.options[begin])} asks for others: leave it out"
+                f"{path}: has {count} clusters, and {spelled(begin, self.options[begin])} asks for others: leave it out"
             )
         self.model.set_params(**{begin: count})
         found = self.clusters = clusters.numbers(self.corpus.vocabulary.words)
@@ -190,7 +178,7 @@ class Run:
             if name in may_change:
                 self.model.set_params(**{name: value})
             elif value != known[name]:
-                raise _contradiction(name, value, known[name])
+                raise contradiction(name, value, known[name])
         if not self.options["resume"]:
             if "clusters" in self.explicit:
                 raise WordkitError("--clusters is the earlier model's to say; leave it out")
@@ -200,11 +188,11 @@ class Run:
             and self.options["init"] in INITS
             and self.options["init"] != known["init"]
         ):
-            raise _contradiction("init", self.options["init"], known["init"])
+            raise contradiction("init", self.options["init"], known["init"])
         choices = self.tree_model.header.get("choices", {})
         for name in sorted(self.explicit & set(choices) & set(_CHOICES)):
             if self.options[name] != choices[name]:
-                raise _contradiction(name, self.options[name], choices[name])
+                raise contradiction(name, self.options[name], choices[name])
 
     # --- fitting ---------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wordkit.errors import WordkitError
-from wordkit.formats.opening import STDIN_NAME
+from wordkit.formats.opening import names_of
 from wordkit.models.features import Features, LabelledRows, SvmlightFeatures, TextFeatures
 
 # Options of the features, and what their state calls them.
@@ -33,9 +33,8 @@ def data_notes(data: LabelledRows, paths: Sequence[str], *, fresh: bool) -> list
     """Lines for the user on training data; WordkitError where a fresh model could learn nothing from them."""
     labels, counts = np.unique(data.labels, return_counts=True)
     if len(labels) < 2 and fresh:
-        names = ", ".join(STDIN_NAME if path == "-" else path for path in paths)
         raise WordkitError(
-            f"{names}: all documents have the label `{labels[0]}`; a classifier needs two labels at least"
+            f"{names_of(paths)}: all documents have the label `{labels[0]}`; a classifier needs two labels at least"
         )
     empty = int(np.count_nonzero(np.diff(data.rows.indptr) == 0))
     summary = f"{len(data.labels)} documents, {len(labels)} labels"

@@ -11,7 +11,8 @@ import numpy as np
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.choices import read_choices
 from wordkit.formats.conll import Sentence
-from wordkit.formats.nbest import ListWriter, list_writer, write_counts
+from wordkit.formats.nbest import ListWriter, list_writer
+from wordkit.formats.nbest_counts import write_counts
 from wordkit.formats.opening import open_output
 from wordkit.models.feature_index import FeatureIndex
 from wordkit.models.list_spool import CandidateList

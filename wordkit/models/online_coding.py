@@ -65,7 +65,8 @@ class OnlineCoding:
         n, dim = rows.shape[0], len(forest)
         self.lengths = squared_lengths(rows)
         chosen = np.zeros(n, dtype=bool)
-        chosen[rng.stream(seed, rng.FOLDS).permutation(n)[: math.ceil(n * heldout)]] = True
+        most = n if heldout == 1 else n - 1  # a share is never all
+        chosen[rng.stream(seed, rng.FOLDS).permutation(n)[: min(math.ceil(n * heldout), most)]] = True
         self.heldout, self.learned = np.flatnonzero(chosen), np.flatnonzero(~chosen)
         if not len(self.learned):
             raise ValueError("no row is left to learn from: heldout is too large, or the data too few")

@@ -14,7 +14,7 @@ from wordkit.checks import require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.model_file import pack_words, read_model, unpack_words, write_model
 from wordkit.formats.opening import Input
-from wordkit.formats.regression_data import MatrixFile, numbered, read_matrix
+from wordkit.formats.regression_data import MatrixFile, is_svmlight, numbered, read_matrix
 from wordkit.models.features import SvmlightFeatures
 from wordkit.models.trace_lasso import RegressionEstimator, TraceLasso
 from wordkit.tally import Tally
@@ -75,21 +75,23 @@ class RegressionModel:
         """The prediction for each row of a file, in order; with logistic loss the class, and with ``scores`` its score behind
         a tab.
 
-        A row that was skipped gives an empty line. In svmlight files every line is a row, labels are ignored. Columns with names,
-        there and here, go by their names, all others by their places.
+        A row that was skipped gives an empty line. In svmlight files, which are for models trained on such, every line is a row,
+        labels are ignored. Columns with names, there and here, go by their names, all others by their places.
 
         Raises:
-            DataError: other columns than the model's.
+            DataError: other columns than the model's; a prediction beyond float64.
         """
-        if self.format == "svmlight":
-            features = SvmlightFeatures(zero_based=self.zero_based, n_features=len(self.names))
-            for rows in features.stream(path, tally):
-                yield from self._texts(rows, scores) if rows.shape[0] else ()
-            return
-        data = read_matrix(path, tally)
-        texts = dict(
-            zip(data.rows.tolist(), self._texts(self._columns(path, data, tally), scores), strict=True)
-        )
+        with Input(path) as source:
+            if self.format == "svmlight" and is_svmlight(source):
+                features = SvmlightFeatures(zero_based=self.zero_based, n_features=len(self.names))
+                done = 0
+                for rows in features.stream(source, tally):
+                    yield from self._texts(rows, scores, source.name, done) if rows.shape[0] else ()
+                    done += rows.shape[0]
+                return
+            data = read_matrix(source, tally)
+        values = self._texts(self._columns(data.name, data, tally), scores, data.name, 0)
+        texts = dict(zip(data.rows.tolist(), values, strict=True))
         for row in range(data.total):
             yield texts.get(row, "")
 
@@ -118,8 +120,13 @@ class RegressionModel:
             )
         return data.X[:, [place[name] for name in self.names]]
 
-    def _texts(self, X: Any, scores: bool) -> list[str]:
-        values = self.estimator.scores(X)
+    def _texts(self, X: Any, scores: bool, name: str, before: int) -> list[str]:
+        """Lines for rows; ``name``: of their input, ``before``: rows of it that came earlier."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.estimator.scores(X)
+        if not np.isfinite(values).all():
+            row = before + int(np.argmin(np.isfinite(values))) + 1
+            raise DataError(name, None, f"row {row}: its prediction is beyond float64")
         if self.estimator.loss == "squared":
             return [f"{value:.10g}" for value in values]
         labels = [f"{label:g}" for label in self.estimator.classes_[(values > 0).astype(int)]]

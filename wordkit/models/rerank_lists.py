@@ -8,7 +8,8 @@ import numpy as np
 
 from wordkit.evaluation.reranking import aggregated_fscore
 from wordkit.evaluation.result import Result
-from wordkit.formats.nbest import CandidateCounts, ListReader
+from wordkit.formats.nbest import ListReader
+from wordkit.formats.nbest_counts import CandidateCounts
 from wordkit.formats.opening import Input
 from wordkit.models.nbest_corpus import Packer
 from wordkit.models.rerank_weights import score_all

@@ -10,7 +10,8 @@ import numpy as np
 
 from wordkit.errors import DataError, WordkitError
 from wordkit.evaluation.result import Result
-from wordkit.formats.nbest import ListReader, NbestLists, read_counts
+from wordkit.formats.nbest import ListReader, NbestLists
+from wordkit.formats.nbest_counts import read_counts
 from wordkit.formats.opening import Input, open_output
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, pack_lists
 from wordkit.models.reranker_model import load_checkpoint, save_checkpoint, save_reranker

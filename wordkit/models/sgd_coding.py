@@ -33,6 +33,8 @@ class SgdCoding:
     ) -> None:  # fmt: skip
         cells = rows.tocoo()
         out = rng.stream(seed, rng.FOLDS).random(rows.nnz) < heldout
+        if heldout < 1 and out.all():  # a share is never all
+            out[:1] = False
         self._heldout = cells.row[out], cells.col[out], cells.data[out]
         kept = scipy.sparse.csr_array(
             (cells.data[~out], (cells.col[~out], cells.row[~out])), shape=rows.shape[::-1]

@@ -17,6 +17,7 @@ from wordkit.models.forests import Forest
 from wordkit.parallel import map_blocks
 
 _SINGLE_STEPS = 60  # in float32; columns that are not done by then need float64 to be so
+_ANY_GAP = 1e30  # a tolerance that every code meets
 _MOST_DOUBLINGS = 40  # of rho from where it begins
 
 
@@ -105,6 +106,7 @@ def sparse_codes(
     """
     if not (0 <= lam < np.inf and tol >= 0 and max_iter >= 0 and (rho is None or 0 < rho < np.inf)):
         raise ValueError(f"lam is {lam}, tol {tol}, max_iter {max_iter}, rho {rho}; expected numbers >= 0")
+    tol = min(tol, _ANY_GAP)
     G, B, lengths = _checked(gram, correlations, squares, start, len(forest))
     M, n = B.shape
     if lam == 0 and not nonnegative:

@@ -26,6 +26,7 @@ import scipy.sparse.linalg
 from wordkit import rng
 from wordkit._kernels import forest_prox
 from wordkit.checks import array_of, require, value_of
+from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator, as_rows, one_of, positive, whole
 from wordkit.models.dictionary import Dictionary
 from wordkit.models.entry_sampling import SAMPLINGS
@@ -146,7 +147,7 @@ class ForestCoder(Estimator):
         self.history_: list[dict[str, Any]] = []
         self.forest_ = self._forest()
         if self.algorithm == "svd":
-            self._decompose(rows)
+            self._decompose(rows, monitor or Monitor())
             return self
         self._training = self._trainer(rows)
         return self._go_on(monitor or Monitor())
@@ -209,13 +210,13 @@ class ForestCoder(Estimator):
         self.components_, self.codes_ = training.components, training.final_codes(monitor)
         return self
 
-    def _decompose(self, rows: scipy.sparse.csr_array) -> None:
+    def _decompose(self, rows: scipy.sparse.csr_array, monitor: Monitor) -> None:
         """Truncated singular value decomposition; the sign of a vector is such that its largest entry is above zero."""
         dim = int(self.dim)
         if dim >= min(rows.shape):
             raise ValueError(f"dim is {dim}: svd finds fewer than {min(rows.shape)} dimensions in these data")
         start = rng.stream(self.seed, rng.INITIAL).standard_normal(min(rows.shape))
-        U, values, Vt = scipy.sparse.linalg.svds(rows.astype(np.float64), k=dim, v0=start)
+        U, values, Vt = scipy.sparse.linalg.svds(_heeding(rows.astype(np.float64), monitor), k=dim, v0=start)
         order = np.argsort(-values, kind="stable")
         squares = float(np.sum(np.square(rows.data, dtype=np.float64)))
         error = 1 - float(np.sum(values**2)) / squares if squares else 0.0
@@ -224,7 +225,18 @@ class ForestCoder(Estimator):
         signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(dim)])
         self.singular_values_ = values
         self.components_ = (Vt * signs[:, None]).astype(np.float32)
-        self.codes_ = (U * signs * values ** float(self.power)).astype(np.float32)
+        self.codes_ = self._scaled(U * signs, float(self.power))
+
+    def _scaled(self, vectors: np.ndarray, power: float) -> np.ndarray:
+        """Columns times powers of their singular values, as float32; those of no singular value become 0."""
+        used = self.singular_values_ > 0
+        with np.errstate(over="ignore"):
+            scale = np.power(self.singular_values_, power, where=used, out=np.zeros(len(used)))
+            scaled = (vectors * scale).astype(np.float32)
+        if not np.isfinite(scaled).all() or np.any(scale[used] < np.finfo(np.float32).tiny):
+            what = f"singular values to the power {power:g} are beyond float32"
+            raise WordkitError(f"{what}: use a --power nearer to 0")
+        return scaled
 
     # --- using -----------------------------------------------------------------------------------------------------
 
@@ -233,9 +245,7 @@ class ForestCoder(Estimator):
         self._check_fitted("components_")
         rows = as_rows(X, self.n_features_in_, type(self).__name__)
         if self.algorithm == "svd":
-            return (rows @ (self.components_.T * self.singular_values_ ** (float(self.power) - 1))).astype(
-                np.float32
-            )
+            return self._scaled(rows @ self.components_.T.astype(np.float64), float(self.power) - 1)
         atoms, solve = Dictionary(self.components_, int(self.threads)), self._solver()
         gram = atoms.gram()
         parts = [rows[lo : lo + _ROWS] for lo in range(0, rows.shape[0], _ROWS)]
@@ -342,3 +352,21 @@ class ForestCoder(Estimator):
             sparse_codes, forest=self.forest_, lam=self._lam(), nonnegative=bool(self.nonnegative), tol=float(self.tol),
             max_iter=int(self.max_iter), threads=int(self.threads),
         )  # fmt: skip
+
+
+def _heeding(matrix: scipy.sparse.csr_array, monitor: Monitor) -> scipy.sparse.linalg.LinearOperator:
+    """The matrix as ARPACK multiplies with it, which raises Interrupted when the monitor asks to stop."""
+    turned = matrix.T
+
+    def product(factor: scipy.sparse.sparray) -> Callable[[np.ndarray], np.ndarray]:
+        def multiply(vectors: np.ndarray) -> np.ndarray:
+            if monitor.stopping:
+                raise Interrupted("interrupted in the decomposition")
+            return factor @ vectors
+
+        return multiply
+
+    return scipy.sparse.linalg.LinearOperator(
+        matrix.shape, matvec=product(matrix), rmatvec=product(turned), matmat=product(matrix),
+        rmatmat=product(turned), dtype=matrix.dtype,
+    )  # fmt: skip

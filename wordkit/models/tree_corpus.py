@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from wordkit._kernels.tree_shape import check_trees
-from wordkit.errors import DataError, WordkitError
+from wordkit.errors import DataError, WordkitError, told_of
 from wordkit.formats.conll import TAG_COLUMN
-from wordkit.formats.opening import Input
+from wordkit.formats.opening import Input, names_of
 from wordkit.models.array_spool import ArraySpool
 from wordkit.models.corpus_tokens import CorpusTokens, SentenceBlock
 from wordkit.models.trees import Trees, joined, part_of
@@ -379,13 +379,14 @@ def read_corpus(
     long = f"longer than {max_length} tokens (--max-length)"
     if not stored.n_sentences:
         if tokens.n_long:
-            raise WordkitError(f"all {tokens.n_long} sentences are {long}")
+            raise WordkitError(f"{names_of(paths)}: all {tokens.n_long} sentences are {long}")
         passed = "".join(f"; {line}" for line in tally.lines())
-        raise WordkitError(f"{inputs[-1]['name']}: no sentence is left{passed}" if inputs else "no input")
-    corpus = TreeCorpus(
-        stored, tokens.words(), tokens.label_words(), min_count=min_count, max_vocab=max_vocab, extend=extend,
-        label_min_count=label_min_count, vocabulary=vocabulary, label_names=label_names,
-    )  # fmt: skip
+        raise WordkitError(f"{names_of(paths)}: no sentence is left{passed}" if inputs else "no input")
+    with told_of(names_of(paths)):
+        corpus = TreeCorpus(
+            stored, tokens.words(), tokens.label_words(), min_count=min_count, max_vocab=max_vocab, extend=extend,
+            label_min_count=label_min_count, vocabulary=vocabulary, label_names=label_names,
+        )  # fmt: skip
     corpus.inputs, corpus.n_long, corpus.n_long_tokens = inputs, tokens.n_long, tokens.n_long_tokens
     if tokens.n_long:
         corpus.notes.append(

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from wordkit.errors import WordkitError
 from wordkit.models.forests import Forest
 from wordkit.plotting.figure import new_figure, save_figure
 
+_LONGEST = 100.0  # inches of a side
+_MOST_NODES = 2000
 _COLORS = "RdBu"  # red below zero, white at zero, blue above
 
 
@@ -69,10 +72,18 @@ def tree_figure(
         As :func:`wordkit.plotting.figure.save_figure`.
     """
     nodes = tree_of(forest, tree)
+    if len(nodes) > _MOST_NODES:
+        raise WordkitError(f"a tree of {len(nodes)} nodes cannot be drawn: a heat map shows all dimensions")
     places = positions(forest)[nodes]
     place_of = dict(zip(nodes.tolist(), places.tolist(), strict=True))
     largest = float(np.abs(codes[:, nodes]).max(initial=0.0)) or 1.0
-    figure, all_axes = new_figure(max(2.5, 0.35 * (np.ptp(places[:, 0]) + 1)) * len(words), 2.6, len(words))
+    width = max(2.5, 0.35 * (np.ptp(places[:, 0]) + 1))
+    if width * len(words) > _LONGEST:
+        most = max(1, int(_LONGEST / width))
+        raise WordkitError(
+            f"{len(words)} such trees side by side are too wide: draw {most} words, or a heat map"
+        )
+    figure, all_axes = new_figure(min(width, _LONGEST) * len(words), 2.6, len(words))
     for word, code, axes in zip(words, codes, all_axes, strict=True):
         for node in nodes.tolist():
             if forest.parents[node] >= 0:
@@ -107,9 +118,13 @@ def heat_figure(
     Returns:
         As :func:`wordkit.plotting.figure.save_figure`.
     """
+    height = 0.9 + 0.28 * len(words)
+    if height > _LONGEST:
+        raise WordkitError(f"{len(words)} rows are too high: draw {int(_LONGEST / 0.28) - 4} words at most")
+    codes = np.asarray(codes, dtype=np.float64)  # in float32 a difference may overflow
     order = np.argsort(codes.mean(axis=0), kind="stable")
     largest = float(np.abs(codes).max(initial=0.0)) or 1.0
-    figure, (axes,) = new_figure(max(5.0, 0.14 * codes.shape[1]), 0.9 + 0.28 * len(words))
+    figure, (axes,) = new_figure(min(max(5.0, 0.14 * codes.shape[1]), _LONGEST), height)
     image = axes.imshow(
         codes[:, order], aspect="auto", cmap=_COLORS, vmin=-largest, vmax=largest, interpolation="nearest"
     )

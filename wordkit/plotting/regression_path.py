@@ -7,9 +7,11 @@ import os
 
 import numpy as np
 
+from wordkit.errors import WordkitError
 from wordkit.formats.regression_files import PathTable
 from wordkit.plotting.figure import new_figure, save_figure
 
+_LARGEST = 1e100
 _NAMED = 12  # curves with a name beside them: those that end farthest from 0
 
 
@@ -18,14 +20,22 @@ def path_figure(table: PathTable, path: str | os.PathLike[str], *, title: str = 
 
     Returns:
         As :func:`wordkit.plotting.figure.save_figure`.
+
+    Raises:
+        WordkitError: coefficients that are too large, no lambda above 0; as ``save_figure``.
     """
+    if np.abs(table.coefficients).max() > _LARGEST:
+        raise WordkitError(f"coefficients beyond {_LARGEST:g} cannot be drawn")
+    if not (table.lams > 0).any():
+        raise WordkitError("no lambda is above 0: there is nothing to draw")
     figure, (axes,) = new_figure(7, 4.5)
-    positive = table.lams > 0
+    positive = table.lams > 0  # the others have no place on a logarithmic scale
     lams, coefficients = table.lams[positive], table.coefficients[positive]
     axes.plot(lams, coefficients, linewidth=0.9)
     axes.axhline(0, color="grey", linewidth=0.6)
     axes.set_xscale("log")
-    axes.invert_xaxis()
+    if len(np.unique(lams)) > 1:
+        axes.invert_xaxis()
     axes.set(xlabel="lambda", ylabel="coefficient")
     axes.set_title(title, parse_math=False)
     if len(lams):

@@ -7,8 +7,13 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.evaluate.running import read_each, tell_unknown, with_comparisons
-from wordkit.cli.report import message, print_results, report_tally
+from wordkit.cli.evaluate.running import (
+    print_evaluation,
+    read_each,
+    tell_unknown,
+    with_comparisons,
+)
+from wordkit.cli.report import message, report_tally
 from wordkit.evaluation.result import Result
 
 
@@ -58,7 +63,6 @@ def command(
     from wordkit.evaluation.known_vectors import KnownVectors, read_all_vectors, warn_of_zero_vectors
     from wordkit.formats.opening import Input
     from wordkit.formats.questions import read_questions
-    from wordkit.signature import signature
     from wordkit.tally import Tally
 
     if against_outputs is not None and (against is None or output_vectors is None):
@@ -102,13 +106,4 @@ def command(
     }  # fmt: skip
     count = 1 if output_vectors is None else 2
     records = [*vector_records[:count], *set_records, *vector_records[count:]]
-    run = signature("evaluate-analogy", parameters, records)
-    print_results(
-        "evaluate analogy",
-        run,
-        time.monotonic() - started,
-        results,
-        as_json=as_json,
-        details=details,
-        summary=summary,
-    )
+    print_evaluation("analogy", parameters, records, started, results, as_json, details, summary)

@@ -7,8 +7,14 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.evaluate.running import read_each, read_vectors_of, tell_unknown, with_comparisons
-from wordkit.cli.report import print_results, report_tally
+from wordkit.cli.evaluate.running import (
+    print_evaluation,
+    read_each,
+    read_vectors_in_form,
+    tell_unknown,
+    with_comparisons,
+)
+from wordkit.cli.report import report_tally
 from wordkit.evaluation.result import Result
 
 
@@ -49,11 +55,8 @@ def command(
     mean 0 and standard deviation 1. covered: lines whose words both have a vector. `plot bless` draws the results of --json.
     """
     from wordkit.evaluation.bless import bless_result, tagged_words
-    from wordkit.evaluation.known_vectors import warn_of_zero_vectors
     from wordkit.evaluation.transitions import Transitions
-    from wordkit.evaluation.word_forms import all_forms, choose_form, written
     from wordkit.formats.relations import read_relations
-    from wordkit.signature import signature
     from wordkit.tally import Tally
 
     options.one_standard_input(vec, transition, *dataset)
@@ -67,11 +70,9 @@ def command(
 
     def evaluate(path: str) -> list[Result]:
         lookup = {"ignore_case": ignore_case, "restrict_vocab": restrict_vocab}
-        known = read_vectors_of(path, all_forms(every), lookup, tally, vector_records)
-        lowercase = unknown == "lowercase"
-        form = choose_form(known, every, word_form, lowercase=lowercase)
-        if similarity == "cosine":
-            warn_of_zero_vectors(known, [written(word, form) for word in every], tally, lowercase)
+        known, form = read_vectors_in_form(
+            path, every, word_form, similarity, unknown, lookup, tally, vector_records
+        )
         return [
             bless_result(
                 each,
@@ -92,13 +93,5 @@ def command(
         "similarity": similarity, "transition": transition is not None, "word-form": word_form, "unknown": unknown,
         "ignore-case": ignore_case, "restrict-vocab": restrict_vocab, "seed": seed if intervals else None,
     }  # fmt: skip
-    run = signature("evaluate-bless", parameters, [*vector_records, *set_records])
-    print_results(
-        "evaluate bless",
-        run,
-        time.monotonic() - started,
-        results,
-        as_json=as_json,
-        details=details,
-        summary=summary,
-    )
+    records = [*vector_records, *set_records]
+    print_evaluation("bless", parameters, records, started, results, as_json, details, summary)

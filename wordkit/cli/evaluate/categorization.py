@@ -7,8 +7,14 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.evaluate.running import read_each, read_vectors_of, tell_unknown, with_comparisons
-from wordkit.cli.report import message, print_results, report_tally
+from wordkit.cli.evaluate.running import (
+    print_evaluation,
+    read_each,
+    read_vectors_in_form,
+    tell_unknown,
+    with_comparisons,
+)
+from wordkit.cli.report import message, report_tally
 from wordkit.errors import DataError
 from wordkit.evaluation.result import Result
 
@@ -55,10 +61,8 @@ def command(
     left, or all distances are equal. covered: words with a class and a vector. `plot dendrogram` draws the tree from --json.
     """
     from wordkit.evaluation.categorization import categorization_result
-    from wordkit.evaluation.known_vectors import warn_of_zero_vectors
-    from wordkit.evaluation.word_forms import all_forms, choose_form, tagged, written
+    from wordkit.evaluation.word_forms import tagged, written
     from wordkit.formats.word_classes import read_word_classes
-    from wordkit.signature import signature
     from wordkit.tally import Tally
 
     options.one_standard_input(vec, against, *dataset)
@@ -75,11 +79,9 @@ def command(
 
     def evaluate(path: str) -> list[Result]:
         lookup = {"ignore_case": ignore_case, "restrict_vocab": restrict_vocab}
-        known = read_vectors_of(path, all_forms(every), lookup, tally, vector_records)
-        lowercase = unknown == "lowercase"
-        form = choose_form(known, every, word_form, lowercase=lowercase)
-        if similarity == "cosine":
-            warn_of_zero_vectors(known, [written(word, form) for word in every], tally, lowercase)
+        known, form = read_vectors_in_form(
+            path, every, word_form, similarity, unknown, lookup, tally, vector_records
+        )
         return [
             categorization_result(
                 each.words, classes, [written(word, form) for word in some], known,
@@ -102,10 +104,5 @@ def command(
         "tag": tag, "word-form": word_form, "unknown": unknown, "ignore-case": ignore_case, "restrict-vocab": restrict_vocab,
         "seed": seed if intervals or against else None,
     }  # fmt: skip
-    run = signature(
-        "evaluate-categorization", parameters, [vector_records[0], *set_records, *vector_records[1:]]
-    )
-    print_results(
-        "evaluate categorization", run, time.monotonic() - started, results, as_json=as_json, details=details,
-        summary=summary,
-    )  # fmt: skip
+    records = [vector_records[0], *set_records, *vector_records[1:]]
+    print_evaluation("categorization", parameters, records, started, results, as_json, details, summary)

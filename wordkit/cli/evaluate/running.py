@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wordkit.cli.report import message, refuse_unknown, some_words
+from wordkit.cli.report import message, print_results, refuse_unknown, some_words
 from wordkit.evaluation.result import Result
 
 if TYPE_CHECKING:
     from wordkit.evaluation.known_vectors import KnownVectors
+    from wordkit.evaluation.word_forms import TaggedWord
     from wordkit.formats.opening import Input
     from wordkit.tally import Tally
 
@@ -45,6 +47,52 @@ def read_vectors_of(
         known = read_known_vectors(source, words, **lookup, tally=tally)
         records.append(source.record())
     return known
+
+
+def read_vectors_in_form(
+    path: str,
+    words: Sequence[TaggedWord],
+    word_form: str,
+    similarity: str,
+    unknown: str,
+    lookup: dict[str, Any],
+    tally: Tally,
+    records: list[dict[str, Any]],
+) -> tuple[KnownVectors, str]:
+    """As :func:`read_vectors_of`, of words with a part of speech, and how their file writes these; zero vectors are told.
+
+    Args:
+        word_form: the form that the user named, or that it is to be found out.
+    """
+    from wordkit.evaluation.known_vectors import warn_of_zero_vectors
+    from wordkit.evaluation.word_forms import all_forms, choose_form, written
+
+    known = read_vectors_of(path, all_forms(words), lookup, tally, records)
+    lowercase = unknown == "lowercase"
+    form = choose_form(known, words, word_form, lowercase=lowercase)
+    if similarity == "cosine":
+        warn_of_zero_vectors(known, [written(word, form) for word in words], tally, lowercase)
+    return known, form
+
+
+def print_evaluation(
+    name: str,
+    parameters: dict[str, Any],
+    records: Sequence[dict[str, Any]],
+    started: float,
+    results: Sequence[Result],
+    as_json: bool,
+    details: bool,
+    summary: bool,
+) -> None:
+    """Print results with the signature of parameters and files, and the seconds since ``started``."""
+    from wordkit.signature import signature
+
+    run = signature(f"evaluate-{name}", parameters, records)
+    seconds = time.monotonic() - started
+    print_results(
+        f"evaluate {name}", run, seconds, results, as_json=as_json, details=details, summary=summary
+    )
 
 
 def with_comparisons(

@@ -7,8 +7,13 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.evaluate.running import read_each, read_vectors_of, with_comparisons
-from wordkit.cli.report import message, print_results, refuse_unknown, report_tally
+from wordkit.cli.evaluate.running import (
+    print_evaluation,
+    read_each,
+    read_vectors_of,
+    with_comparisons,
+)
+from wordkit.cli.report import message, refuse_unknown, report_tally
 from wordkit.evaluation.result import Result
 
 
@@ -39,19 +44,18 @@ def command(
 
     TRAIN, DEV and each TEST have a sentence a line, `__label__NAME token token ...`. The regression (scikit-learn: the extra
     eval) is trained on TRAIN with 15 strengths of its l2 penalty; the best on DEV is tested on each TEST file by itself.
-    covered: sentences with a known word; those without one count in accuracy too, as the zero vector.
+    covered: sentences with a known word; those without one count in accuracy too, as the zero vector. n/a where all lack one.
     """
     from wordkit.evaluation.sentences import average, logistic_regression, sentences_result, tune
     from wordkit.formats.labelled import Documents, LabelledReader
-    from wordkit.formats.opening import Input
-    from wordkit.signature import signature
+    from wordkit.formats.opening import Input, names_of
     from wordkit.tally import Tally
 
     options.one_standard_input(vec, train, dev, against, *test)
     logistic_regression()
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
-    reader = LabelledReader()
+    reader = LabelledReader(hint="")
     set_records: list = []
     vector_records: list = []
 
@@ -69,7 +73,7 @@ def command(
             for name, each in zip((train, dev, *test), sentences, strict=True):
                 total = int(each.tokens.sum())
                 refuse_unknown(name, total - int(each.known.sum()), total, "tokens are")
-        tuned = tune(*sentences[:2])
+        tuned = tune(sentences[0], sentences[1], names=(names_of([train]), names_of([dev])))
         message(f"C {tuned.C:.4g} of {len(tuned.grid)} values, accuracy on {dev} {tuned.dev_accuracy:.4f}")
         if not tuned.converged:
             message("warning: the regression did not converge with it")
@@ -89,13 +93,5 @@ def command(
         "unknown": unknown, "ignore-case": ignore_case, "restrict-vocab": restrict_vocab,
         "seed": seed if intervals or against else None,
     }  # fmt: skip
-    run = signature("evaluate-sentences", parameters, [vector_records[0], *set_records, *vector_records[1:]])
-    print_results(
-        "evaluate sentences",
-        run,
-        time.monotonic() - started,
-        results,
-        as_json=as_json,
-        details=details,
-        summary=summary,
-    )
+    records = [vector_records[0], *set_records, *vector_records[1:]]
+    print_evaluation("sentences", parameters, records, started, results, as_json, details, summary)

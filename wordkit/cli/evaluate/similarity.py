@@ -7,8 +7,14 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.evaluate.running import read_each, read_vectors_of, tell_unknown, with_comparisons
-from wordkit.cli.report import message, print_results, report_tally
+from wordkit.cli.evaluate.running import (
+    print_evaluation,
+    read_each,
+    read_vectors_of,
+    tell_unknown,
+    with_comparisons,
+)
+from wordkit.cli.report import message, report_tally
 from wordkit.evaluation.result import Result
 
 
@@ -42,7 +48,6 @@ def command(
     from wordkit.evaluation.known_vectors import warn_of_zero_vectors
     from wordkit.evaluation.similarity import similarity_result
     from wordkit.formats.word_pairs import read_word_pairs
-    from wordkit.signature import signature
     from wordkit.tally import Tally
 
     options.one_standard_input(vec, against, *dataset)
@@ -74,13 +79,5 @@ def command(
         "similarity": similarity, "unknown": unknown, "ignore-case": ignore_case, "restrict-vocab": restrict_vocab,
         "seed": seed if intervals or against else None,
     }  # fmt: skip
-    run = signature("evaluate-similarity", parameters, [vector_records[0], *set_records, *vector_records[1:]])
-    print_results(
-        "evaluate similarity",
-        run,
-        time.monotonic() - started,
-        results,
-        as_json=as_json,
-        details=details,
-        summary=summary,
-    )
+    records = [vector_records[0], *set_records, *vector_records[1:]]
+    print_evaluation("similarity", parameters, records, started, results, as_json, details, summary)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from wordkit.cli import options
+from wordkit.cli.report import message
 from wordkit.errors import DataError, WordkitError
 
 
@@ -21,7 +22,9 @@ from wordkit.errors import DataError, WordkitError
     "--heat-map", is_flag=True, help="Draw all dimensions as rows of colours, in place of one tree."
 )
 @click.option("--title", default="", show_default=False, help="A line above the figure.")
+@click.pass_context
 def command(
+    context: click.Context,
     vec: str,
     words: tuple[str, ...],
     output: str,
@@ -45,6 +48,12 @@ def command(
     from wordkit.plotting.figure import check_figure
     from wordkit.plotting.forest import heat_figure, tree_figure
 
+    explicit = options.given_by_user(context)
+    if forest and "tree_shape" in explicit:
+        raise click.UsageError("--forest does not go with --tree-shape")
+    if heat_map:
+        for name in sorted(explicit & {"forest", "tree_shape", "tree"}):
+            message(f"warning: --{name.replace('_', '-')} means nothing to --heat-map")
     options.not_standard_output(output, "a figure")
     options.one_standard_input(vec, forest)
     options.check_outputs(output, inputs=[vec, forest])

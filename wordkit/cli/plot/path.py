@@ -17,6 +17,8 @@ def command(path: str, output: str, title: str) -> None:
     PATH is its TSV. The curves that end farthest from zero bear their column's name.
     """
     from wordkit.cli.plot import tell_missing_glyphs
+    from wordkit.errors import told_of
+    from wordkit.formats.opening import names_of
     from wordkit.formats.regression_files import read_path
     from wordkit.plotting.figure import check_figure
     from wordkit.plotting.regression_path import path_figure
@@ -24,4 +26,7 @@ def command(path: str, output: str, title: str) -> None:
     options.not_standard_output(output, "a figure")
     options.check_outputs(output, inputs=[path])
     check_figure(output)
-    tell_missing_glyphs(path_figure(read_path(path), output, title=title))
+    table = read_path(path)
+    with told_of(names_of([path])):
+        missing = path_figure(table, output, title=title)
+    tell_missing_glyphs(missing)

@@ -1,0 +1,130 @@
+"""What the candidates of n-best lists have right: ``qid matched gold proposed`` a line, for the candidate in the same place.
+
+Lines that begin with ``#`` and blank lines say nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from wordkit.errors import DataError
+from wordkit.formats.nbest import MOST_QID, write_header
+from wordkit.formats.opening import Input, open_output, opened, text_blocks
+from wordkit.tally import Tally
+
+_COUNTS = "qid matched gold proposed"
+
+
+class CandidateCounts:
+    """Counts of the candidates of some lists, to be taken in their order.
+
+    Attributes:
+        qids: int64 (R,). counts: int64 (R, 3), matched, gold and proposed items.
+
+    Raises:
+        DataError: a line that is no four whole numbers, more matched than gold or proposed, no line at all.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | Input) -> None:
+        rows: list[tuple[int, ...]] = []
+        lines: list[int] = []
+        with opened(path) as source:
+            self.name = source.name
+            for first, block in text_blocks(source, Tally()):
+                for number, line in enumerate(block.split(b"\n"), first):
+                    fields = line.split()
+                    if fields and not fields[0].startswith(b"#"):
+                        rows.append(_count_row(source.name, number, fields))
+                        lines.append(number)
+        if not rows:
+            raise DataError(self.name, None, "holds no counts", _COUNTS)
+        table = np.array(rows, dtype=np.int64)
+        self.qids, self.counts = table[:, 0], np.ascontiguousarray(table[:, 1:])
+        self._lines, self._taken = lines, 0
+
+    def take(self, qids: np.ndarray) -> np.ndarray:
+        """int64 (n, 3): the counts of the next n candidates, whose qids these are.
+
+        Raises:
+            DataError: a line is of another qid, at the end of the file too.
+        """
+        begin, self._taken = self._taken, self._taken + len(qids)
+        own = self.qids[begin : self._taken]
+        other = np.flatnonzero(own != qids[: len(own)])
+        if len(other):
+            at = int(other[0])
+            found, expected = f"counts of qid {own[at]}", f"qid {qids[at]} as in the lists"
+            raise DataError(self.name, self._lines[begin + at], found, expected)
+        if len(own) < len(qids):
+            self._missing(self._taken, " or more")
+        return self.counts[begin : self._taken]
+
+    def finish(self) -> None:
+        """DataError if counts are left."""
+        if self._taken < len(self.qids):
+            self._missing(self._taken)
+
+    def _missing(self, candidates: int, more: str = "") -> None:
+        lines = _times(len(self.qids), "line")
+        raise DataError(self.name, None, f"{lines} of counts for {_times(candidates, 'candidate')}{more}")
+
+
+def read_counts(
+    path: str | os.PathLike[str] | Input, qids: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each candidate has right: qids int64 (R,), and int64 (R, 3) of matched, gold and proposed items.
+
+    Args:
+        qids: int64 (R,), of the candidates that the counts belong to (:meth:`NbestLists.candidate_qids`), to be the same.
+
+    Raises:
+        DataError: as of :class:`CandidateCounts`, and another qid or number of lines than ``qids`` has.
+    """
+    counts = CandidateCounts(path)
+    if qids is not None:
+        if len(counts.qids) < len(qids) and np.array_equal(counts.qids, qids[: len(counts.qids)]):
+            counts._missing(len(qids))
+        counts.take(qids)
+        counts.finish()
+    return counts.qids, counts.counts
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _count_row(name: str, line: int, fields: list[bytes]) -> tuple[int, ...]:
+    if len(fields) != 4:
+        raise DataError(name, line, f"{_times(len(fields), 'column')}, 4 expected")
+    for field in fields:
+        if not field.isdigit() or len(field) > 18:
+            raise DataError(name, line, f"`{field[:30].decode('utf-8', 'replace')}` is no count", _COUNTS)
+    row = tuple(map(int, fields))
+    _, matched, gold, proposed = row
+    if matched > min(gold, proposed):
+        raise DataError(name, line, f"{matched} matched of {min(gold, proposed)}")
+    return row
+
+
+def write_counts(
+    path: str | os.PathLike[str],
+    qids: Sequence[int] | np.ndarray,
+    counts: Sequence[Sequence[int]] | np.ndarray,
+    header: str | None = _COUNTS,
+) -> None:
+    """Write a line a candidate; arguments as :func:`read_counts` returns them.
+
+    Raises:
+        ValueError: numbers of lines that differ, counts that could not be read back.
+    """
+    table = np.column_stack([np.asarray(qids, np.int64), np.asarray(counts, np.int64).reshape(len(qids), 3)])
+    if (table < 0).any() or (table[:, 1] > table[:, 2:].min(axis=1, initial=MOST_QID)).any():
+        raise ValueError("counts are negative, or more is matched than there is")
+    with open_output(path) as out:
+        write_header(out, header)
+        for first in range(0, len(table), 4096):
+            rows = table[first : first + 4096].tolist()
+            out.write("".join(f"{a} {b} {c} {d}\n" for a, b, c, d in rows).encode())
