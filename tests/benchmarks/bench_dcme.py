@@ -64,7 +64,7 @@ print(json.dumps({"seconds": min(epochs), "mean": sum(epochs) / 4, "tokens": cor
 
 def word2vec_seconds(binary: Path, text: str, threads: int, folder: Path) -> float:
     """Time of an epoch of word2vec.c: of two less that of one; processor time for one thread."""
-    options = "-cbow 1 -size 100 -window 10 -negative 20 -hs 0 -sample 0 -min-count 5 -binary 1".split()
+    options = ["-cbow", "1", "-size", "100", "-window", "10", "-negative", "20", "-hs", "0", "-sample", "0", "-min-count", "5", "-binary", "1"]
 
     def run(epochs: int) -> float:
         command = [str(binary), "-train", text, "-output", str(folder / "w2v.bin"), *options]

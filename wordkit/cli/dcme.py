@@ -10,11 +10,10 @@ import click
 from wordkit.cli import options
 from wordkit.cli.report import (
     ProgressMonitor,
-    graceful_stop,
-    interruption,
     message,
     print_results,
     report_tally,
+    resumable,
 )
 from wordkit.errors import Interrupted, WordkitError
 
@@ -129,14 +128,12 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
 
     monitor.on_epoch = after_epoch
     try:
-        with graceful_stop(monitor):
+        with resumable(monitor, given["checkpoint"], lambda: run.save if run.begun else None):
             run.fit(monitor)
-    except Interrupted as error:
-        raise interruption(error, given["checkpoint"], run.save if run.begun else None) from None
+    except Interrupted:
+        raise
     except WordkitError as error:
         raise _with_place(error, given["checkpoint"], curves.epochs) from None
-    finally:
-        monitor.close()
     run.write_outputs(output)
     if given["curves"]:
         curves.write(given["curves"])
