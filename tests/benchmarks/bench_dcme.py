@@ -47,7 +47,7 @@ from wordkit.models import DualClusteringEmbedding, read_corpus
 from wordkit.monitor import Monitor
 path, threads, parameters = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
 clock = time.process_time if threads == 1 else time.perf_counter
-corpus = read_corpus([path], structure="chain", format="text", min_count=5)
+corpus = read_corpus([path], structure="chain", format="text", min_count=5, max_length=None)
 class Clock(Monitor):
     times = []
     def epoch(self, record):
@@ -58,13 +58,14 @@ started = clock()
 model.fit(corpus, monitor=times)
 marks = [started, *times.times]
 epochs = [b - a for a, b in zip(marks, marks[1:])]
-print(json.dumps({"seconds": min(epochs), "mean": sum(epochs) / 4, "tokens": corpus.n_tokens, "words": len(corpus.vocabulary) - 1}))
+print(json.dumps({"seconds": min(epochs), "mean": sum(epochs) / 4, "tokens": corpus.n_tokens}))
 """
 
 
 def word2vec_seconds(binary: Path, text: str, threads: int, folder: Path) -> float:
     """Time of an epoch of word2vec.c: of two less that of one; processor time for one thread."""
-    options = ["-cbow", "1", "-size", "100", "-window", "10", "-negative", "20", "-hs", "0", "-sample", "0", "-min-count", "5", "-binary", "1"]
+    options = ["-cbow", "1", "-size", "100", "-window", "10", "-negative", "20", "-hs", "0", "-sample", "0"]
+    options += ["-min-count", "5", "-binary", "1"]
 
     def run(epochs: int) -> float:
         command = [str(binary), "-train", text, "-output", str(folder / "w2v.bin"), *options]
