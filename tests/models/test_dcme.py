@@ -128,15 +128,14 @@ def test_more_clusters_than_words_and_single_words():
     assert model.score([["a"]]) != model.score([["a"]])  # NaN: nothing to score
 
 
-def test_one_word_a_million_times():
-    data = [["a"] * 1000] * 1000 + [
-        ["b", "a", "c"]
-    ]  # the vocabulary is smaller than any interval between refreshes
-    for name in ("dcme", "printed", "ns"):
-        model = DualClusteringEmbedding(**{**SMALL, **VARIANTS[name]}, epochs=1).fit(data)
-        assert np.isfinite(model.input_vectors_).all() and np.isfinite(model.output_vectors_).all()
-        if name == "dcme":
-            assert model.score(data) > -0.01
+@pytest.mark.parametrize("name, repeats", [("dcme", 10**6), ("printed", 10**5), ("ns", 10**5)])
+def test_one_word_a_million_times(name, repeats):
+    """The vocabulary is smaller than any interval between refreshes."""
+    data = [["a"] * 1000] * (repeats // 1000) + [["b", "a", "c"]]
+    model = DualClusteringEmbedding(**{**SMALL, **VARIANTS[name]}, epochs=1).fit(data)
+    assert np.isfinite(model.input_vectors_).all() and np.isfinite(model.output_vectors_).all()
+    if name == "dcme":
+        assert model.score(data[-101:]) > -0.01
 
 
 def test_one_word_only_is_refused():
@@ -154,9 +153,20 @@ def test_rates_too_high_are_finite_or_told_with_the_last_good_state(name):
         try:
             model.fit(data)
         except WordkitError as error:
-            assert "not finite in epoch" in str(error) and "--learning-rate" in str(error)
+            assert "in epoch" in str(error) and "--learning-rate" in str(error)
             assert f"epoch {model.n_iter_}" in str(error) or "nothing was learned" in str(error)
         assert np.isfinite(model.input_vectors_).all() and np.isfinite(model.output_vectors_).all()
+
+
+def test_finite_but_senseless_vectors_are_told():
+    """The printed objective has no upper bound: its vectors may grow without a number that is not finite."""
+    data = TreeCorpus.from_sentences(sentences(), min_count=1)
+    model = DualClusteringEmbedding(
+        **{**SMALL, "variant": "printed", "top": 0, "learning_rate": 0.1}, epochs=3
+    )
+    with pytest.raises(WordkitError, match=r"run away in epoch \d .*--learning-rate"):
+        model.fit(data)
+    assert model.n_iter_ == 0 and not model.output_vectors_.any()
 
 
 def test_last_good_epoch_is_kept():

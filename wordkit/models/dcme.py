@@ -26,7 +26,7 @@ from wordkit.models.dcme_parameters import (
     log_prior,
 )
 from wordkit.models.dual_clusters import DualClusters
-from wordkit.models.exact_softmax import log_softmax, text_log_likelihood
+from wordkit.models.exact_softmax import log_softmax, rows_at_once, text_log_likelihood
 from wordkit.models.tree_corpus import TreeCorpus
 from wordkit.models.vocabulary import Vocabulary
 from wordkit.models.window_training import BLOCK, Diverged, Noise, Steps, WindowTrainer, padded
@@ -34,6 +34,12 @@ from wordkit.monitor import Monitor
 
 _SENTENCES = 4096  # shuffled and sampled together
 _LEAST_RATE = 1e-4  # of the first step size
+_LOOKED_AT = 256  # words of the text at the end of an epoch, to see whether the model has kept its senses
+_FAR = 10.0  # times the log-likelihood of equal shares
+
+
+class _Runaway(Exception):
+    """Finite, but senseless; the argument is the log-likelihood of a word."""
 
 
 class DualClusteringEmbedding(Estimator):
@@ -80,7 +86,7 @@ class DualClusteringEmbedding(Estimator):
         self.shuffle, self.seed, self.threads = shuffle, seed, threads
 
     # First step sizes: what did best, or close to it and far from diverging, on Brown and a mixed corpus.
-    RATES: ClassVar[dict[str, float]] = {"exact": 0.25, "printed": 0.005, "nce": 0.25, "ns": 0.05, "gd": 0.25}
+    RATES: ClassVar[dict[str, float]] = {"exact": 0.25, "printed": 0.002, "nce": 0.25, "ns": 0.05, "gd": 0.25}
     BETAS: ClassVar[dict[str, float]] = {"exact": 0.3, "printed": 1.0}
     TOP: ClassVar[int] = 10
 
@@ -154,10 +160,15 @@ class DualClusteringEmbedding(Estimator):
         while self.n_iter_ < self.epochs:
             try:
                 self._epoch(corpus, known, monitor)
-            except Diverged as error:
+            except Diverged:
                 epoch = self.n_iter_ + 1
                 self._go_back(good)
-                raise WordkitError(self._diverged(epoch, error.position)) from None
+                raise WordkitError(self._diverged(f"a number is not finite in epoch {epoch}")) from None
+            except _Runaway as error:
+                epoch = self.n_iter_ + 1
+                self._go_back(good)
+                what = f"the vectors have run away in epoch {epoch} (log-likelihood of a word {error.args[0]:.4g})"
+                raise WordkitError(self._diverged(what)) from None
             self._end_epoch(heldout, monitor)
             good = self._snapshot()
         return self
@@ -205,6 +216,24 @@ class DualClusteringEmbedding(Estimator):
                 monitor.advance(round((end - self.offset_) * each))
                 self.offset_ = end
             self.position_, self.offset_, self.passed_ = self.position_ + 1, 0, self.passed_ + n_known
+        self._check_sense(words, bounds)
+
+    def _check_sense(self, words: np.ndarray, bounds: np.ndarray) -> None:
+        """Raise where the model gives some words of the text far less than equal shares would: too high a rate can do that
+        with all numbers finite."""
+        n = min(len(words), _LOOKED_AT, rows_at_once(len(self.bias_)))
+        cut = np.append(bounds[bounds < n], n)
+        with np.errstate(all="ignore"):
+            total, count = text_log_likelihood(
+                words[:n],
+                cut,
+                self.trainer_.inputs,
+                self.trainer_.true_outputs(),
+                self.bias_,
+                int(self.window),
+            )
+        if count and not total / count > -_FAR * math.log(len(self.bias_)):
+            raise _Runaway(total / count)
 
     def _batches(self, corpus: TreeCorpus) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
         """Items and sentence ends of the batches from ``position_`` on, without unknown and thinned words; known words."""
@@ -249,10 +278,10 @@ class DualClusteringEmbedding(Estimator):
         self.n_iter_, self.position_, self.offset_, self.passed_, arrays = good
         self.trainer_.restore(arrays)
 
-    def _diverged(self, epoch: int, position: int) -> str:
+    def _diverged(self, what: str) -> str:
         kept = f"the model is that of epoch {self.n_iter_}" if self.n_iter_ else "nothing was learned"
         return (
-            f"a number is not finite in epoch {epoch}, with a learning rate of {default_rate(self):g}; {kept}; "
+            f"{what}, with a learning rate of {default_rate(self):g}; {kept}; "
             f"use a smaller --learning-rate (by default {default_rate(self, True):g})"
         )
 
