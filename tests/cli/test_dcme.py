@@ -110,6 +110,13 @@ def test_compressed_input_and_pipe(folder):
     )
 
 
+def test_standard_output_has_the_vectors_alone(inside, folder):
+    succeeds(inside("dcme", "small.txt", *EMBED, "-o", "v.vec"))
+    run = inside("dcme", "small.txt", *EMBED, "-o", "-")
+    assert succeeds(run).encode() == (folder / "v.vec").read_bytes()
+    assert b"objective -" in run.stderr and b"signature: " in run.stderr
+
+
 @pytest.mark.parametrize(
     "options", [(), ("--objective", "nce", "--sample", "0.001"), ("--variant", "printed", "--dynamic-window")]
 )
@@ -293,6 +300,7 @@ def test_u049_rate_too_high_keeps_the_last_good_state(inside, folder, task):
         (("--negative", "0"), "--negative"),
         (("--clusters", "0"), "--clusters"),
         (("--heldout", "-"), "standard input (-) can be only one"),
+        (("--output", "-", "--json"), "--json and -o - both want standard output"),
         (("--model-out", "out"), "two outputs have the same path"),
     ],
 )

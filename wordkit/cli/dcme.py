@@ -139,8 +139,13 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
         curves.write(given["curves"])
     for line in run.warnings():
         message(line)
-    signature = run.file.header["signature"]
-    print_results("dcme", signature, time.monotonic() - started, [run.result()], as_json=given["as_json"])
+    signature, result = run.file.header["signature"], run.result()
+    if output == "-":  # the vectors are the result
+        for name, value in result.metrics.items():
+            message(f"{name} {value if value is None else round(value, 6)}")
+        message(f"signature: {signature}")
+    else:
+        print_results("dcme", signature, time.monotonic() - started, [result], as_json=given["as_json"])
 
 
 class _Curves:
@@ -192,6 +197,8 @@ def _check(input: tuple[str, ...], output: str, given: dict[str, Any], explicit:
     embedding = given["task"] == "embedding"
     if not embedding:
         options.not_standard_output(output, "a model")
+    if output == "-" and given["as_json"]:
+        raise click.UsageError("--json and -o - both want standard output")
     for name in ("output_vectors", "model_out", "checkpoint", "log"):
         options.not_standard_output(given[name], f"--{name.replace('_', '-')}")
     for name in _EMBEDDING_ONLY if not embedding else ():

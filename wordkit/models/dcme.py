@@ -282,7 +282,7 @@ class DualClusteringEmbedding(Estimator):
         kept = f"the model is that of epoch {self.n_iter_}" if self.n_iter_ else "nothing was learned"
         return (
             f"{what}, with a learning rate of {default_rate(self):g}; {kept}; "
-            f"use a smaller --learning-rate (by default {default_rate(self, True):g})"
+            f"use a smaller --learning-rate (by default {default_rate(self, True):g}){' or --decay' if self.decay else ''}"
         )
 
     # --- what it has learned ---------------------------------------------------------------------------------------
