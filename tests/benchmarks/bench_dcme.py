@@ -166,7 +166,7 @@ def growth() -> None:
         dual_clustering.check_words(words, bounds, n)
         for name in ("ns", "dcme"):
             inputs = ((draw.random((n, 104), dtype=np.float32) - 0.5) / 100).astype(np.float32)
-            clusters = DualClusters(bias, clusters=20, d=104, beta=0.3, head=10) if name == "dcme" else None
+            clusters = DualClusters(bias, clusters=20, d=104, beta=0.6, head=50) if name == "dcme" else None
             noise = Noise.of(counts, 0.75, 20) if name == "ns" else None
             trainer = WindowTrainer(inputs, np.zeros_like(inputs), bias if clusters else np.zeros_like(bias), objective=name,
                                     window=10, clusters=clusters, noise=noise)  # fmt: skip

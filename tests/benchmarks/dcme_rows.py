@@ -55,6 +55,8 @@ class Rows:
         if method in there:
             return there[method]
         points = train()
+        if not points:  # it has run away in its first epoch
+            return points
         path = self.path(data)
         text = path.read_text(encoding="utf-8") if path.exists() else HEADER
         lines = "".join(

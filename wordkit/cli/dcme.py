@@ -33,7 +33,7 @@ from wordkit.errors import Interrupted, WordkitError
 @click.option("--clusters", type=options.count, default=20, help="Clusters of dual distributions.")
 @click.option("--beta", type=options.positive, show_default="by task and variant",
               help="Instances of a cluster between two refreshes, at most, as a share of the words or classes.")  # fmt: skip
-@click.option("--top", type=click.IntRange(0, 10_000), show_default="10; for classification 20",
+@click.option("--top", type=click.IntRange(0, 10_000), show_default="50; printed 10; for classification 20",
               help="Most frequent words, or likeliest classes of a cluster, which dcme treats exactly; with --variant printed "
                    "words of a cluster that are not delayed.")  # fmt: skip
 @click.option("--prior", type=click.Choice(["unigram", "none"]), show_default="unigram; none for ns",

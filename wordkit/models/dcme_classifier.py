@@ -59,7 +59,7 @@ class DualClusteringClassifier(RowClassifier):
     # First step sizes for rows of unit length.
     RATES: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 0.5, "nce": 2.0, "ns": 2.0, "gd": 2.0}
     BETAS: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 1.0}
-    TOP: ClassVar[int] = 20
+    TOP: ClassVar[dict[str, int]] = {"exact": 20, "printed": 20}
 
     def __init__(
         self, *, objective: str = "dcme", variant: str = "exact", clusters: int = 20, beta: float | None = None,

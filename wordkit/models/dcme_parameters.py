@@ -32,7 +32,7 @@ def default_beta(model: Any) -> float:
 
 def default_top(model: Any) -> int:
     """Q in force."""
-    return model.TOP if model.top is None else int(model.top)
+    return model.TOP[model.variant] if model.top is None else int(model.top)
 
 
 def default_prior(model: Any) -> str:
