@@ -1,4 +1,4 @@
-"""The examples of the help pages and of README.md run as they are printed, and name only what exists."""
+"""The examples of the help pages, README.md and docs run as they are printed, and name only what exists."""
 
 from __future__ import annotations
 
@@ -14,8 +14,19 @@ import pytest
 from tests.conftest import ROOT, SAMPLES, environment
 from wordkit.cli import cli
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```sh\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+DOCUMENTS = ("README.md", "docs/COMMANDS.md", "docs/RESULTS.md")
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
+
+
+def blocks_of(name: str) -> list[str]:
+    """The scripts of a document."""
+    return re.findall(r"^```sh\n(.*?)^```$", TEXTS[name], flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors_of(text: str) -> set[str]:
+    """What links can point to: its headings as GitHub writes them."""
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def walk(command: click.Command, words: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
@@ -82,29 +93,42 @@ def test_examples_of_help_pages_run(words, folder):
     run(example, folder)
 
 
-def test_readme_blocks_run(folder):
-    assert BLOCKS
-    for block in BLOCKS:
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if blocks_of(name)])
+def test_blocks_of_documents_run(name, folder):
+    for block in blocks_of(name):
         run(block, folder)
 
 
-def test_readme_names_only_what_exists():
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_name_only_what_exists(name):
     known = {name for command in COMMANDS.values() for option in command.params for name in option.opts}
     known |= {"--help", "-h"}
-    options = set(re.findall(r"(?<![\w-])--[A-Za-z][A-Za-z0-9-]*", README))
-    assert options <= known, f"README.md names options that do not exist: {options - known}"
-    for block in BLOCKS:
+    options = set(re.findall(r"(?<![\w-])--[A-Za-z][A-Za-z0-9-]*", TEXTS[name]))
+    assert options <= known, f"{name} names options that do not exist: {options - known}"
+    for block in blocks_of(name):
         for words in re.findall(r"^(?:.*\| *)?wordkit +(.*)$", block, flags=re.MULTILINE):
-            name = next(word for word in words.split() if not word.startswith("-"))
-            assert (name,) in COMMANDS, f"README.md calls `wordkit {name}`"
-    for call in re.findall(r"`wordkit ([a-z][a-z-]*)", README):
-        assert (call,) in COMMANDS, f"README.md names `wordkit {call}`"
+            called = next(word for word in words.split() if not word.startswith("-"))
+            assert (called,) in COMMANDS, f"{name} calls `wordkit {called}`"
+    for call in re.findall(r"`wordkit ([a-z][a-z-]*)", TEXTS[name]):
+        assert (call,) in COMMANDS, f"{name} names `wordkit {call}`"
 
 
-def test_readme_lists_every_command():
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_of_documents_lead_somewhere(name):
+    for target in re.findall(r"\]\(([^)]+)\)", TEXTS[name]):
+        path, _, anchor = target.partition("#")
+        there = ((ROOT / name).parent / path) if path else ROOT / name
+        assert there.is_file(), f"{name} links to {target}"
+        assert not anchor or anchor in anchors_of(there.read_text(encoding="utf-8")), (
+            f"{name} links to {target}"
+        )
+
+
+def test_every_command_is_described():
     for words, command in COMMANDS.items():
         if not isinstance(command, click.Group):
-            assert f"`{' '.join(words)}`" in README, f"README.md does not list {' '.join(words)}"
+            assert f"`{' '.join(words)}`" in TEXTS["README.md"], f"README.md does not list {' '.join(words)}"
+            assert words[0] in TEXTS["docs/COMMANDS.md"], f"docs/COMMANDS.md lacks {words[0]}"
 
 
 def test_options_with_one_meaning_are_told_alike():
@@ -121,5 +145,5 @@ def test_options_with_one_meaning_are_told_alike():
 
 
 def test_documents_are_finished():
-    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+    for name in (*DOCUMENTS, "CONTRIBUTING.md", "CHANGELOG.md"):
         assert "@@" not in (ROOT / name).read_text(encoding="utf-8"), name

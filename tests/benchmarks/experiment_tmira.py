@@ -35,7 +35,8 @@ from wordkit.plotting.curves import CurvePoint, curves_figure
 from wordkit.plotting.singular_values import singular_values_figure
 
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
-TENSOR_C, VECTOR_C = (1e-3, 3e-3, 1e-2, 3e-2), (1e-4, 3e-4, 1e-3, 1e-2)
+TENSOR_C = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+VECTOR_C = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 1e-2)
 COLUMNS = ("part", "method", "share", "C", "seed", "epoch", "heldout", "dev", "parameters", "seconds")
 Method = tuple[str, dict[str, Any]]
 
@@ -139,6 +140,8 @@ def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]
             options = {"mapping": mapping, "rival": "cost", "average": True, **change}
             yield f"{mapping}, {name}", ("tmira", options), TENSOR_C
     yield "mira, as it is", ("mira", {"rival": "cost", "average": True}), VECTOR_C
+    yield "mira, no average", ("mira", {"rival": "cost"}), VECTOR_C
+    yield "mira, rival by the model", ("mira", {"average": True}), VECTOR_C
     yield "mira, standardized", ("mira", {"rival": "cost", "average": True, "standardize": True}), VECTOR_C
 
 
@@ -201,7 +204,7 @@ def rows_of(
 
 
 def write_table(path: Path, table: list[dict[str, Any]], data: Data) -> None:
-    """Markdown: a row a method, a column a share, dev f-score with its standard deviation."""
+    """Markdown: a row a method, a column a share, dev f-score and its deviation; last the tensor that held-out lists choose."""
     zeros = np.zeros(len(data.dev), int)
     first, oracle = (
         100 * (chosen_quality(data.dev.starts, data.dev.scores, data.dev_counts, chosen)[1] or 0)
@@ -219,6 +222,13 @@ def write_table(path: Path, table: list[dict[str, Any]], data: Data) -> None:
         cells = [f"{own[s]['dev']:.2f} +- {own[s]['deviation']:.2f}" if s in own else "" for s in shares]
         smallest = min(row["parameters"] for row in own.values())
         lines.append(f"| {method} | {smallest} | " + " | ".join(cells) + " |")
+    tensors = [row for row in table if "D=" in row["method"]]
+    if tensors:
+        chosen = [
+            max((row for row in tensors if row["share"] == s), key=lambda row: row["heldout"]) for s in shares
+        ]
+        cells = [f"{row['dev']:.2f} +- {row['deviation']:.2f} ({row['method']})" for row in chosen]
+        lines.append("| tmira, what the held-out lists choose | | " + " | ".join(cells) + " |")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

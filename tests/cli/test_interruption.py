@@ -146,7 +146,9 @@ def test_u079_without_a_checkpoint_nothing_is_written(folder):
 def test_u079_interrupted_in_the_grid_search(folder):
     grid = ("--cv", "5", "--grid", "C=1,2,3,4,5,6,7,8,9:epochs=50", "--threads", "2")
     process = start(folder, "train-rpa", DATA, *grid, "-o", "m", "--checkpoint", "c")
-    time.sleep(1.5)
+    while b"word types kept" not in (line := process.stderr.readline()):
+        assert line, "it ended"
+    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert (

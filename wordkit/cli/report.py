@@ -199,6 +199,8 @@ class ProgressMonitor(Monitor):
         self._log_path, self._log_mode = log, "a" if append else "w"
         self.epochs: int | None = None
         self.on_epoch: Callable[[], None] = lambda: None
+        # Asked here once: other threads, which may call advance and epoch, have no click context.
+        self._quiet, self._verbose = is_quiet(), _flag("verbose")
         self._born = time.monotonic()
         self._bar: Any = None
         self._unit, self._total, self._done = "", 0, 0
@@ -208,7 +210,7 @@ class ProgressMonitor(Monitor):
         self.close()
         self._total, self._unit, self._done = total, unit, 0
         self._started = self._last = time.monotonic()
-        if not is_quiet() and sys.stderr.isatty():
+        if not self._quiet and sys.stderr.isatty():
             from tqdm import tqdm
 
             # smoothing=0: time left from the rate over the whole run
@@ -226,15 +228,17 @@ class ProgressMonitor(Monitor):
         if self._bar is not None:
             self._bar.update(done)
             return
+        if self._quiet:
+            return
         now = time.monotonic()
         if now - self._last >= LINE_SECONDS:
             self._last = now
             rate = self._done / (now - self._started)
             if not self._total:  # not known beforehand
-                message(f"{self.description}: {self._done} {self._unit}, {rate:.0f}/s")
+                say(f"{self.description}: {self._done} {self._unit}, {rate:.0f}/s")
                 return
             left = (self._total - self._done) / rate if rate else 0.0
-            message(
+            say(
                 f"{self.description}: {self._done} of {self._total} {self._unit}, {rate:.0f}/s, about {left:.0f} s left"
             )
 
@@ -249,11 +253,11 @@ class ProgressMonitor(Monitor):
             except OSError as error:
                 raise WordkitError(f"{self._log_path}: {error.strerror or error}") from None
             self._log_mode = "a"
-        if self.tell or _flag("verbose"):
+        if (self.tell or self._verbose) and not self._quiet:
             shown = {key: _number(value) for key, value in record.items()}
             if self.epochs and "epoch" in shown:
                 shown["epoch"] += f" of {self.epochs}"
-            message(f"{self.description}: " + ", ".join(f"{key} {value}" for key, value in shown.items()))
+            say(f"{self.description}: " + ", ".join(f"{key} {value}" for key, value in shown.items()))
         self.on_epoch()
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,21 +21,21 @@ import numpy as np
 from wordkit import rng
 from wordkit.checks import require, value_of
 from wordkit.errors import Interrupted, WordkitError
-from wordkit.models.base import Estimator, one_of, positive, whole
-from wordkit.models.hmtm_beginnings import SENTENCES, begin, brown_clusters, unseen_share
-from wordkit.models.hmtm_inference import Exact, Inference, Projected
+from wordkit.models.base import one_of, positive, whole
+from wordkit.models.fitted_tree import PROJECTIONS, FittedTree
+from wordkit.models.hmtm_beginnings import begin, brown_clusters, unseen_share
+from wordkit.models.hmtm_inference import Inference
 from wordkit.models.hmtm_statistics import LEAST_SMOOTHING, Statistics
-from wordkit.models.tree_corpus import UNKNOWN, TreeCorpus, Trees, Vocabulary, as_corpus
+from wordkit.models.tree_corpus import UNKNOWN, TreeCorpus, Trees, Vocabulary
 from wordkit.monitor import Monitor
 
-PROJECTIONS = ("kbest", "ebest", "exact")
 METHODS = ("online", "batch")
 INITS = ("random", "brown")
 LARGEST_BACK_OFF = 1000.0
 WHOLE = ("states", "start_states", "k", "split_every", "batch_size", "epochs", "restarts", "threads")
 
 
-class HiddenMarkovTree(Estimator):
+class HiddenMarkovTree(FittedTree):
     """Hidden Markov tree model.
 
     Args:
@@ -64,9 +64,6 @@ class HiddenMarkovTree(Estimator):
         restarts_: final log-likelihood of each restart by seed.
     """
 
-    vocabulary_: Vocabulary
-    label_names_: list[str]
-    statistics_: Statistics
     history_: list[dict[str, Any]]
     restarts_: dict[int, float]
 
@@ -196,22 +193,6 @@ class HiddenMarkovTree(Estimator):
         for trees in corpus.batches(max(1, corpus.n_sentences)):
             self._online_step(trees, self.inference())
         return self
-
-    def _corpus(
-        self,
-        data: TreeCorpus | Sequence[Sequence[str]],
-        heads: Sequence[Sequence[int]] | None,
-        *,
-        anew: bool = False,
-    ) -> TreeCorpus:
-        fitted = hasattr(self, "statistics_") and not anew
-        return as_corpus(
-            data,
-            heads,
-            self.structure,
-            vocabulary=self.vocabulary_ if fitted else None,
-            label_names=self.label_names_ if fitted else None,
-        )
 
     def _check_parameters(self) -> None:
         one_of("structure", self.structure, ("tree", "chain"))
@@ -375,95 +356,6 @@ class HiddenMarkovTree(Estimator):
                 raise WordkitError(f"the held-out log-likelihood is not finite after epoch {self.n_iter_}")
         self.history_.append(record)
         monitor.epoch(record)
-
-    # --- what a fitted model gives ---------------------------------------------------------------------------------
-
-    @property
-    def emissions_(self) -> np.ndarray:
-        self._check_fitted("statistics_")
-        return self.statistics_.emission_matrix()
-
-    @property
-    def transitions_(self) -> np.ndarray:
-        self._check_fitted("statistics_")
-        return self.statistics_.transition_matrix()
-
-    @property
-    def start_(self) -> np.ndarray:
-        self._check_fitted("statistics_")
-        return self.statistics_.start()
-
-    @property
-    def class_shares_(self) -> np.ndarray:
-        self._check_fitted("statistics_")
-        return self.statistics_.class_shares()
-
-    @property
-    def dead_states_(self) -> np.ndarray:
-        self._check_fitted("statistics_")
-        return self.statistics_.dead()
-
-    def inference(self, projection: str | None = None) -> Inference:
-        """How messages are passed; the model's own way by default."""
-        projection = one_of("projection", projection or self.projection, PROJECTIONS)
-        if projection == "exact":
-            return Exact(int(self.threads))
-        if projection == "kbest":
-            return Projected(int(self.k), 0.0, int(self.threads))
-        return Projected(None, float(self.epsilon), int(self.threads))
-
-    def log_likelihood(self, corpus: TreeCorpus, projection: str = "exact") -> float:
-        """Natural logarithm of p(words), a token; a lower bound of it with a projection other than ``exact``."""
-        self._check_fitted("statistics_")
-        inference, total = self.inference(projection), 0.0
-        for trees in corpus.batches(SENTENCES):
-            total += float(inference.log_likelihoods(trees, self.statistics_).sum())
-        return total / corpus.n_tokens
-
-    def score(
-        self,
-        data: TreeCorpus | Sequence[Sequence[str]],
-        heads: Sequence[Sequence[int]] | None = None,
-    ) -> float:
-        """Exact log-likelihood a token; see :meth:`log_likelihood`."""
-        return self.log_likelihood(self._corpus(data, heads))
-
-    def transform(
-        self,
-        data: TreeCorpus | Sequence[Sequence[str]],
-        heads: Sequence[Sequence[int]] | None = None,
-        projection: str = "exact",
-    ) -> list[np.ndarray]:
-        """Posterior-Token: for each sentence the distributions (tokens, C) over the classes of its tokens."""
-        self._check_fitted("statistics_")
-        inference = self.inference(projection)
-        return self._by_sentence(self._corpus(data, heads), inference.posteriors)
-
-    def decode(
-        self,
-        data: TreeCorpus | Sequence[Sequence[str]],
-        heads: Sequence[Sequence[int]] | None = None,
-        projection: str = "exact",
-    ) -> list[np.ndarray]:
-        """Viterbi: for each sentence the classes (tokens,) int32 of its jointly most probable assignment."""
-        self._check_fitted("statistics_")
-        inference = self.inference(projection)
-        return self._by_sentence(self._corpus(data, heads), inference.viterbi)
-
-    def _by_sentence(
-        self, corpus: TreeCorpus, of_tokens: Callable[[Trees, Statistics], np.ndarray]
-    ) -> list[np.ndarray]:
-        """What is found for the tokens of each batch, a sentence at a time."""
-        return [
-            part
-            for trees in corpus.batches(int(self.batch_size))
-            for part in np.split(of_tokens(trees, self.statistics_), trees.offsets[1:-1])
-        ]
-
-    def word_vectors(self, lo: int = 0, hi: int | None = None) -> np.ndarray:
-        """Posterior-Type: (words, C) float32, the distribution over classes of each word's training tokens (section 2.3.4)."""
-        self._check_fitted("statistics_")
-        return self.statistics_.classes_of(slice(lo, hi)).astype(np.float32)
 
     # --- state -----------------------------------------------------------------------------------------------------
 

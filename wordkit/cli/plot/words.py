@@ -9,7 +9,9 @@ import click
 from wordkit.cli import options
 
 
-@options.command("words", example="wordkit plot words data_samples/vectors.txt --top 40 -o words.png")
+@options.command(
+    "words", example="wordkit plot words data_samples/vectors.txt --top 40 --restarts 2 -o words.png"
+)
 @options.input_argument("vec")
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @options.output_option("The figure: .png, .svg or .pdf.")
