@@ -100,6 +100,9 @@ def embedding(text: str, folder: Path, peer_python: str, binary: Path | None) ->
         for name in list(OURS)[1:]:
             row(f"CBOW, {threads} threads: an epoch of {name} beside ns (mean of four, refreshes in it)", seconds[name],
                 seconds["ns"], "s", lower_is_better=True)  # fmt: skip
+        for peer, time_ in peers.items():
+            row(f"CBOW, {threads} threads: an epoch of dcme beside {peer}'s negative sampling", seconds["dcme"], time_, "s",
+                lower_is_better=True)  # fmt: skip
 
 
 def venue_documents(
