@@ -121,7 +121,7 @@ def test_standard_output_has_the_vectors_alone(inside, folder):
     "options", [(), ("--objective", "nce", "--sample", "0.001"), ("--variant", "printed", "--dynamic-window")]
 )
 def test_u063_u079_embedding_resumed_bytes_equal_uninterrupted_bytes(folder, options):
-    command = ("dcme", CORPUS, *EMBED, "--epochs", "12", *options)
+    command = ("dcme", CORPUS, *EMBED, "--epochs", "8", *options)
     code, message = interrupted(folder, *command, "-o", "v.vec", "--model-out", "m", number=signal.SIGINT)
     assert code == 130 and message.rstrip().endswith("go on with the same command and --resume c")
     assert leftovers(folder) == set() and not (folder / "v.vec").exists()
@@ -259,7 +259,7 @@ def test_svmlight_and_text_options(inside, folder):
 
 @pytest.mark.parametrize("options", [(), ("--objective", "ns"), ("--variant", "printed")])
 def test_u063_u079_classifier_resumed_bytes_equal_uninterrupted_bytes(folder, options):
-    command = ("dcme", DOCUMENTS, *CLASSIFY, "--epochs", "60", *options)
+    command = ("dcme", DOCUMENTS, *CLASSIFY, "--epochs", "40", *options)
     (folder / "m").write_bytes(b"old")
     code, message = interrupted(folder, *command, "-o", "m")
     assert code == 130 and "interrupted in epoch" in message and (folder / "m").read_bytes() == b"old"
