@@ -20,7 +20,7 @@ from wordkit.errors import Interrupted, WordkitError
 
 @options.command(
     "dcme",
-    example="wordkit dcme data_samples/corpus.txt -o corpus.vec --dim 50 --heldout data_samples/corpus.txt --curves curves.tsv",
+    example="wordkit dcme data_samples/corpus.txt -o corpus.vec --heldout data_samples/corpus.txt --curves curves.tsv",
 )
 @options.input_argument("input", many=True)
 @options.output_option("Word vectors (embedding) or the model file (classification).")
