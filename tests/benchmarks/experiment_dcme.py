@@ -281,11 +281,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "--epochs", type=int, nargs="+", default=[5, 2], help="of each text; the last counts for the rest"
     )
     parser.add_argument("--min-count", type=int, default=5)
-    parser.add_argument("--class-epochs", type=int, default=10)
-    parser.add_argument("--rows", type=int, default=60_000, help="of the word prediction")
+    parser.add_argument("--class-epochs", type=int, default=8)
+    parser.add_argument("--rows", type=int, default=50_000, help="of the word prediction")
     parser.add_argument("--least", type=int, default=50, help="occurrences of the words that are predicted")
-    parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--clusters", type=int, nargs="+", default=[1, 5, 10, 20, 40, 80])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--clusters", type=int, nargs="+", default=[1, 5, 20, 50])
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     given = parser.parse_args(arguments)
     for name in given.texts:
