@@ -84,9 +84,7 @@ from wordkit.errors import Interrupted, WordkitError
 @options.training_options
 @options.policy_options
 @options.seed_option
-@click.option("--threads", type=click.IntRange(1), default=options._default_threads,
-              show_default="the processors this process may use",
-              help="Threads share memory without locks: with one the same seed gives the same bytes.")  # fmt: skip
+@options.lock_free_threads_option("dcme")
 @options.json_option
 @click.pass_context
 def command(context: click.Context, input: tuple[str, ...], output: str, **given: Any) -> None:
