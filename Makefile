@@ -13,7 +13,7 @@ SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd 
 RESULTS ?= results
 export DATA
 
-.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-tagging experiment-tmira experiment-nbest experiment-dcme samples
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-tagging experiment-tmira experiment-nbest experiment-dcme experiment-evaluate samples
 
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -83,6 +83,9 @@ experiment-dcme: $(VENV)/.installed ## Figure 2 and Tables 1, 2c, 2d of the DCME
 
 experiment-tmira: $(VENV)/.installed ## Table 1, Figures 3 and 4 of the tensor-MIRA paper on the lists of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_tmira --data "$(DATA)" --output $(RESULTS)/tmira
+
+experiment-evaluate: $(VENV)/.installed $(PEERS_VENV)/.installed ## all evaluations of vectors, over what each method makes of the texts of DATA=folder
+	$(BIN)/python -m tests.benchmarks.experiment_evaluate --data "$(DATA)" --output $(RESULTS)/evaluate --peer-python $(PEERS_VENV)/bin/python
 
 samples: $(VENV)/.installed ## make the files of data_samples anew
 	$(BIN)/python data_samples/generate.py

@@ -1,6 +1,6 @@
 """Figures 7.1 to 7.4 of Grave's thesis: paths, unit balls, solvers against time, estimators against the size of the support.
 
-    experiment_trace_lasso.py --output results/trace-lasso [--full]
+    experiment_trace_lasso.py --output results/trace-lasso [--full] [--designs blocks,toeplitz] [--supports 8,32] [--runs 3]
 
 Writes ``OUTPUT.figure3.tsv`` and ``OUTPUT.figure4.tsv`` line by line, so that a run which is called again goes on, and the four
 figures as ``.png`` where matplotlib is there. Without ``--full`` all is small: a minute. The designs are those of section
@@ -46,6 +46,7 @@ class Size(NamedTuple):
     supports: tuple[int, ...]
     runs: int
     lams: int
+    designs: tuple[str, ...] = DESIGNS
 
 
 QUICK = Size((32, 64, 8, 1), (32, 64), (32, 64), (4, 16, 32), 2, 12)
@@ -139,8 +140,8 @@ def best_values(kind: str, n: int, p: int, k: int, run: int, lams: int) -> dict[
 
 def estimator_rows(size: Size, done: set[tuple[str, ...]], threads: int) -> Iterator[tuple[object, ...]]:
     """Rows of both halves of Figure 7.4."""
-    for place, (criterion, (n, p)) in enumerate((("error", size.error), ("recovery", size.recovery))):
-        for kind, k in itertools.product(DESIGNS, size.supports):
+    for place, criterion, (n, p) in ((1, "recovery", size.recovery), (0, "error", size.error)):
+        for kind, k in itertools.product(size.designs, size.supports):
             missing = [run for run in range(size.runs) if (criterion, kind, str(k), str(run)) not in done]
             found = map_blocks(
                 lambda run, n=n, p=p, kind=kind, k=k: best_values(kind, n, p, k, run, size.lams),
@@ -220,8 +221,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--output", default="results/trace-lasso", help="how the names of the files begin")
     parser.add_argument("--full", action="store_true", help="the thesis's sizes: hours")
     parser.add_argument("--threads", type=int, default=available_threads())
+    parser.add_argument("--designs", default=",".join(DESIGNS), help="designs of Figure 7.4")
+    parser.add_argument("--supports", help="sizes of the support in Figure 7.4, instead of all")
+    parser.add_argument("--runs", type=int, help="data sets a point, instead of all")
     given = parser.parse_args(arguments)
     size = FULL if given.full else QUICK
+    size = size._replace(designs=tuple(given.designs.split(",")))
+    if given.supports:
+        size = size._replace(supports=tuple(int(value) for value in given.supports.split(",")))
+    if given.runs:
+        size = size._replace(runs=given.runs, solvers=(*size.solvers[:3], min(given.runs, size.solvers[3])))
     start = f"{given.output}{'' if given.full else '.quick'}"
     Path(start).parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()

@@ -20,7 +20,7 @@ SETS = ("EN-MEN-TR-3k.txt", "EN-SIMLEX-999.txt", "EN-WS-353-ALL.txt")
 COLUMNS = (
     "method", "dim", "men", "simlex", "ws353", "semantic", "syntactic", "sentences", "density", "heldout_error", "seconds",
 )  # fmt: skip
-_GENSIM = """
+GENSIM = """
 import sys
 from gensim.models import Word2Vec
 from gensim.models.word2vec import LineSentence
@@ -46,7 +46,7 @@ def results(*arguments: str | Path, stdin: str | None = None) -> dict[str, Any]:
     return json.loads(wordkit(*arguments, "--json", stdin=stdin))
 
 
-def _children() -> float:
+def children_seconds() -> float:
     """Processor seconds of the processes that were started and have ended."""
     times = os.times()
     return times.children_user + times.children_system
@@ -113,7 +113,7 @@ class Rows:
                 lines = [gzip.decompress(path.read_bytes()).decode().lower() for path in self.texts]
                 text.write_text("".join(lines), encoding="utf-8")
             command = [
-                self.peer_python, "-c", _GENSIM, str(text), str(dim), str(int(skip_gram)), str(self.min_count), str(vectors),
+                self.peer_python, "-c", GENSIM, str(text), str(dim), str(int(skip_gram)), str(self.min_count), str(vectors),
             ]  # fmt: skip
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
@@ -142,11 +142,11 @@ class Rows:
         vectors = self.vectors(method, dim)
         if (method, str(dim)) in self.lines and vectors.exists():
             return
-        before = _children()
+        before = children_seconds()
         found = make(vectors)
         if found is None:
             return
-        seconds = _children() - before
+        seconds = children_seconds() - before
         row = {
             "method": method,
             "dim": dim,

@@ -21,6 +21,7 @@ BENCHMARKS = (
     "bench_trace_lasso",
     "bench_analogy",
     "bench_dcme",
+    "bench_evaluate",
     "bench_tmira",
     "bench_nbest",
 )

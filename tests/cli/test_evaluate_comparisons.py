@@ -142,3 +142,21 @@ def test_equals_scipy_on_the_real_sets(inside, real_data, tmp_path):
             for a, b in zip(each.first, each.second, strict=True)
         ]
         assert result["spearman"] == pytest.approx(spearmanr(cosines, each.scores)[0], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "more"),
+    [
+        ("similarity", ["similarity.txt"], ["--unknown", "mean", "--ignore-case", "--restrict-vocab", "300"]),
+        ("analogy", ["analogies.txt"], ["--against", "v.npz"]),
+        ("bless", ["relations.txt"], []),
+        ("supersense", ["supersenses.conllulex"], ["--unlexicalized", "--cv", "2"]),
+    ],
+)
+def test_mapped_vectors_give_the_same_numbers(wordkit, samples, name, data, more):
+    assert wordkit("convert", samples / "vectors.txt", "v.npz").returncode == 0
+    sets = [samples / each for each in data]
+    places = [*sets, "--vectors", "v.npz"] if name == "supersense" else ["v.npz", *sets]
+    read, mapped = (wordkit("evaluate", name, *places, *more, *extra) for extra in ([], ["--mmap"]))
+    assert read.returncode == mapped.returncode == 0, mapped.stderr
+    assert read.stdout == mapped.stdout

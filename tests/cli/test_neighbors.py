@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from tests.cli.conftest import fails, succeeds
 from wordkit.evaluation.neighbors import nearest_neighbors
 from wordkit.formats.vectors import read_vectors
 
@@ -138,3 +139,46 @@ def test_distances_of_probabilities(inside, tmp_path, similarity):
     assert [line.split("\t")[1] for line in lines] == ["e", "b", "c"]
     scores = [float(line.split("\t")[2]) for line in lines]
     assert scores[0] == 0 > scores[1] > scores[2]
+
+
+def test_mapped_vectors_give_the_same_lists(wordkit, vectors, tmp_path):
+    """And rows with nan or inf are told, though no reader has looked at them."""
+    (tmp_path / "v.vec").write_bytes(TEXT + b"odd nan 1\nodder 1 inf\n")
+    wordkit("convert", vectors, "v.npz")
+    read, mapped = (wordkit("neighbors", "v.npz", "a", *more) for more in ((), ("--mmap",)))
+    assert read.returncode == mapped.returncode == 0
+    assert read.stdout == mapped.stdout and read.stdout.count(b"\n") == 4
+    for run in (read, mapped):
+        assert b"v.npz: row 6: the vector of 'odd' holds nan or inf (2 x row with nan or inf)" in run.stderr
+    assert b"|data:unread|" in mapped.stderr
+    run = wordkit("neighbors", vectors, "a", "--mmap")
+    assert run.returncode == 1 and run.stdout == b""
+    assert (
+        b"v.vec: cannot be mapped into memory, expected a plain file of `wordkit convert VEC FILE.npz`"
+        in run.stderr
+    )
+
+
+def test_words_of_dimensions(inside, vectors, tmp_path):
+    (tmp_path / "v.vec").write_bytes(TEXT + b"low 0 -200\nodd nan 1\n")
+    text = succeeds(inside("neighbors", "v.vec", "--dimension", "1", "--dimension", "0", "--top", "2"))
+    assert text == "1\tlow\t-200.000000\n1\tb\t100.000000\n0\tb\t100.000000\n0\tnew york\t2.000000\n"
+    assert (
+        succeeds(inside("neighbors", "v.vec", "--dimension", "1", "--top", "9")).count("\n") == 4
+    )  # no zeros
+    line = succeeds(inside("neighbors", "v.vec", "--dimension", "1", "--top", "2", "--format", "lines"))
+    assert line == "1\tlow(-200.00)\tb(100.00)\n"
+    found = json.loads(succeeds(inside("neighbors", "v.vec", "--dimension", "1", "--json")))
+    assert found["results"][0]["words"][0] == {"word": "low", "value": -200.0}
+    (tmp_path / "zero.vec").write_bytes(b"1 2\na 0 1\n")
+    run = inside("neighbors", "zero.vec", "--dimension", "0")
+    assert succeeds(run) == "" and b"no word has a value in dimension 0" in run.stderr
+    fails(
+        inside("neighbors", "v.vec", "--dimension", "2"),
+        "v.vec: there is no dimension 2, the vectors have 2, from 0",
+    )
+    fails(
+        inside("neighbors", "v.vec", "a", "--dimension", "1"),
+        "--dimension lists the words of dimensions",
+        code=2,
+    )

@@ -251,6 +251,45 @@ def test_bad_usage(inside, tmp_path, data, options, says):
     assert not (tmp_path / "c.tsv").exists()
 
 
+def test_a_table_that_holds_its_target(inside, tmp_path, data):
+    x, y = (path.read_text().splitlines() for path in data)
+    rows = [
+        f"{row.split(',', 1)[0]},{value},{row.split(',', 1)[1]}"
+        for row, value in zip(x, ["out", *y], strict=True)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    succeeds(inside("trace-lasso", *data, "-o", "two.tsv", "--lam", "0.05"))
+    succeeds(
+        inside(
+            "trace-lasso", "t.csv", "--target", "out", "-o", "one.tsv", "--lam", "0.05", "--model-out", "m"
+        )
+    )
+    assert (tmp_path / "one.tsv").read_text() == (tmp_path / "two.tsv").read_text()
+    predicted = [float(line) for line in succeeds(inside("predict", "m", "t.csv")).split()]
+    assert np.corrcoef(predicted, np.array(y, dtype=float))[0, 1] > 0.9
+    (tmp_path / "plain.csv").write_text("\n".join(rows[1:]) + "\n")
+    succeeds(inside("trace-lasso", "plain.csv", "--target", "2", "-o", "three.tsv", "--lam", "0.05"))
+    assert len(selected(tmp_path / "three.tsv")) == 8
+    (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n4,5,7\n")
+    (tmp_path / "alone.csv").write_text("a\n1\n2\n")
+    bad = ("trace-lasso", "-o", "bad.tsv", "--target")
+    fails(inside(*bad, "none", "t.csv"), "no column is named 'none', expected one of 'a1' to 'free2'")
+    fails(inside(*bad, "a", "twice.csv"), "2 columns are named 'a'")
+    fails(inside(*bad, "a", "alone.csv"), "holds no column beside 'a'")
+    fails(inside(*bad, "out", "t.csv", data[1]), "--target says that X holds the target", code=2)
+    assert not (tmp_path / "bad.tsv").exists()
+
+
+def test_a_table_alone_is_told_what_goes_beside_it(inside, tmp_path, data):
+    (tmp_path / "labels").write_text("1\n2\n3\n")
+    fails(
+        inside("trace-lasso", "labels", "-o", "c.tsv"),
+        "no line has a feature (number:value), expected svmlight",
+    )
+    run = inside("trace-lasso", data[0], "-o", "c.tsv")
+    fails(run, "--target NAME")
+
+
 def test_bad_data_writes_nothing(inside, tmp_path, data):
     (tmp_path / "y").write_text("1\n2\n")
     fails(inside("trace-lasso", data[0], "y", "-o", "c.tsv"), "2 targets for 80 rows")

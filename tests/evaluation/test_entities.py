@@ -66,3 +66,33 @@ def test_the_baseline_takes_the_longest_and_leaves_out_what_had_two_types():
     found = lexicon.tag(["New", "York", "Times", "New", "York", "New", "Paris", "Hilton", "Paris"])
     assert found == ["B-ORG", "I-ORG", "I-ORG", "B-LOC", "I-LOC", "O", "B-PER", "I-PER", "O"]
     assert lexicon.tag([]) == [] and lexicon.tag(["New", "York"]) == ["B-LOC", "I-LOC"]
+
+
+def test_equals_seqeval(samples):
+    """Of the sample's tags and worse ones: seqeval 1.2.2, whose default reading is conlleval's, and its strict one."""
+    lines = (samples / "entities.test.conll").read_text(encoding="utf-8").split("\n")
+    gold: list[list[str]] = [[]]
+    for line in lines:
+        if line:
+            gold[-1].append(line.split()[-1])
+        elif gold[-1]:
+            gold.append([])
+    gold, found, n = [tags for tags in gold if tags], [], 0
+    for tags in gold:
+        found.append([])
+        for i, tag in enumerate(tags):
+            if n % 7 == 3:
+                tag = "O"
+            elif n % 11 == 5:
+                tag = tag.replace("B-", "I-")
+            elif n % 5 == 2:
+                tag = tags[i - 1] if i else "I-ORG"
+            found[-1].append(tag)
+            n += 1
+    expected = {
+        "conlleval": (0.44047619047619047, 0.5606060606060606, 0.4933333333333333),
+        "iob2": (0.7380952380952381, 0.4696969696969697, 0.5740740740740741),
+    }
+    for scheme, (precision, recall, f1) in expected.items():
+        numbers = {"precision": precision, "recall": recall, "f1": f1, "accuracy": 0.9513590844062947}
+        assert entity_scores(gold, found, scheme)[0] == pytest.approx(numbers, rel=1e-12, abs=0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from wordkit.models.trace_lasso_problem import Problem
+
 
 def design(kind: str, n: int, p: int, seed: int = 0) -> np.ndarray:
     """Rows from a Gaussian with covariance I, blocks of eight at 0.8, or 0.95^|i-j|."""
@@ -28,3 +30,11 @@ def regression(kind: str, n: int, p: int, k: int = 5, seed: int = 0) -> tuple[np
 
 def unit_columns(X: np.ndarray) -> np.ndarray:
     return X / np.linalg.norm(X, axis=0)
+
+
+def problem_of(kind: str, n: int, p: int, share: float, seed: int = 0) -> Problem:
+    """Centred, with unit columns; ``share`` of the lambda that makes the Lasso zero."""
+    X, y = regression(kind, n, p, seed=seed)
+    X = unit_columns(X - X.mean(axis=0))
+    y = y - y.mean()
+    return Problem.of(X, y, share * float(np.abs(X.T @ y).max()))

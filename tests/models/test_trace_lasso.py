@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from tests.models.regression_cases import regression, unit_columns
+from tests.models.regression_cases import problem_of, regression, unit_columns
 from wordkit.errors import ConvergenceWarning, Interrupted
 from wordkit.models import (
     PairwiseElasticNet,
@@ -27,13 +27,6 @@ from wordkit.models.trace_lasso_subgradient import subgradient
 from wordkit.monitor import Monitor
 
 KINDS = ["identity", "blocks", "toeplitz"]
-
-
-def problem_of(kind: str, n: int, p: int, share: float, seed: int = 0) -> Problem:
-    X, y = regression(kind, n, p, seed=seed)
-    X = unit_columns(X - X.mean(axis=0))
-    y = y - y.mean()
-    return Problem.of(X, y, share * float(np.abs(X.T @ y).max()))
 
 
 # --- solvers -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from tests.cli.conftest import fails, succeeds
 from wordkit.formats.forest import write_forest
 from wordkit.formats.vectors import write_vectors
 from wordkit.models.forests import Forest, forest_of_shape
-from wordkit.plotting.forest import positions, tree_of
+from wordkit.plotting import forest as forest_figures
+from wordkit.plotting.forest import dimensions_of, heat_figure, positions, tree_figure, tree_of
 
 
 def test_parents_stand_above_the_middle_of_their_children():
@@ -66,6 +67,52 @@ def test_refused(inside, codes, tmp_path, options, says):
     (tmp_path / "one.txt").write_text("-1\n")
     fails(inside("plot", "forest", codes, *options), says)
     assert not (tmp_path / "f.png").exists()
+
+
+def test_a_tree_says_which_it_is_and_zero_is_grey(codes, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    figures = []
+    monkeypatch.setattr(forest_figures, "save_figure", lambda figure, path: figures.append(figure) or "")
+    forest = forest_of_shape("2x2", trees=2)
+    values = np.arange(28, dtype=np.float32).reshape(2, 14)  # of a word and a dimension it is zero
+    values[0, 9] = 1e-6
+    values[0, 10] = 0
+    tree_figure(["a", "b"], values, forest, tmp_path / "x.png", tree=1)
+    heat_figure(["a", "b"], np.array([[0, 1e-6, 5], [3, 4, 6]]), tmp_path / "x.png")
+    tree, heat = figures
+    assert tree.get_supxlabel() == "tree 2 of 2: dimensions 7 to 13; grey: zero"
+    assert sorted(int(text.get_text()) for text in tree.axes[0].texts) == list(range(7, 14))
+    (dots,) = tree.axes[0].collections
+    dots.update_scalarmappable()
+    near, zero = dots.get_facecolors()[[2, 3]]
+    assert zero[:3].tolist() == [0.72] * 3 and near[:3].min() > 0.9
+    (image,) = heat.axes[0].images
+    colors = image.to_rgba(image.get_array())
+    assert colors[0, 0, :3].tolist() == [0.72] * 3 and colors[0, 1, :3].min() > 0.9
+
+
+def test_dimensions_are_told():
+    assert dimensions_of(np.array([13, 14, 15])) == "dimensions 13 to 15"
+    assert (
+        dimensions_of(np.array([1, 3])) == "dimensions 1, 3" and dimensions_of(np.array([4])) == "dimension 4"
+    )
+    assert dimensions_of(np.arange(0, 100, 2)).endswith(", 78, ...")
+
+
+def test_odd_rows_are_told_and_not_drawn(inside, codes, tmp_path):
+    """As any reader of vectors tells them: no warning of Python's, no figure of nan."""
+    pytest.importorskip("matplotlib")
+    lines = codes.read_text().replace("3 14", "5 14") + "odd" + " nan" * 14 + "\n" + "a" + " 1" * 14 + "\n"
+    codes.write_text(lines)
+    run = inside("plot", "forest", codes, "a", "-o", "f.png", "--heat-map")
+    succeeds(run)
+    assert b"the vector of 'odd' holds nan or inf" in run.stderr and b"duplicate word" in run.stderr
+    fails(
+        inside("plot", "forest", codes, "odd", "-o", "g.png", "--heat-map"),
+        "the vector of `odd` holds nan or inf",
+    )
+    assert not (tmp_path / "g.png").exists()
+    fails(inside("plot", "forest", codes, "a", "-o", "g.png", "--heat-map", "--strict"), "odd")
 
 
 def test_what_cannot_be_drawn_is_told_before_the_work(inside, tmp_path):

@@ -215,11 +215,20 @@ def structure_option(*choices: str) -> Decorator:
     )
 
 
+mmap_option = click.option(
+    "--mmap",
+    is_flag=True,
+    help="Map vectors into memory instead of reading them: pages are read as they are used, and shared by processes. For npz "
+    "files of convert; their digest is then not in the signature.",
+)
+
+
 def lookup_options(unknown: str) -> Decorator:
     """How words are looked up among vectors; ``unknown``: help for what becomes of those that are not there."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in (
+            mmap_option,
             click.option("--restrict-vocab", type=count, metavar="N",
                          help="Use the first N rows of VEC only (their order matters)."),
             click.option("--ignore-case", is_flag=True,

@@ -30,6 +30,11 @@ _MEANINGLESS = {
 @options.input_argument("x")
 @options.input_argument("y", required=False)
 @options.output_option("Where the coefficients go, or with --path the path.")
+@click.option(
+    "--target",
+    metavar="NAME",
+    help="The column of X that is the target (a number where columns have no names); no Y then.",
+)
 @click.option("--penalty", type=click.Choice(["trace", "lasso", "ridge", "elastic-net", "pairwise-elastic-net", "group"]),
               default="trace", help="What keeps the coefficients small.")  # fmt: skip
 @click.option("--solver", type=click.Choice(["irls", "admm", "subgradient", "irls-plain"]), default="irls",
@@ -79,10 +84,10 @@ def command(context: click.Context, x: str, y: str | None, output: str, **given:
     """Regression that selects variables, also where they are strongly correlated: the trace Lasso.
 
     X is .npy, .npz (SciPy's sparse form), csv, tsv or numbers between spaces, with or without a line of names, or vectors in
-    word2vec's form; Y has a number a line. A single file is svmlight, whose labels are the target. The coefficients are written
-    as name, value, selected (1 or 0), on the scale of the data, the intercept last. gap is certified: the objective is at most
-    that far above its minimum. lam_max is the least lambda known to make all coefficients zero, n/a where none does; rank is
-    that of the selected columns. Method: Grave, Obozinski and Bach, NIPS 2011.
+    word2vec's form; Y has a number a line. Without Y and --target X is svmlight, whose labels are the target. The coefficients
+    are written as name, value, selected (1 or 0), on the scale of the data, the intercept last. gap is certified: the objective
+    is at most that far above its minimum. lam_max is the least lambda known to make all coefficients zero, n/a where none does;
+    rank is that of the selected columns. Method: Grave, Obozinski and Bach, NIPS 2011.
     """
     from wordkit.models.regression_run import Run
     from wordkit.tally import Tally
@@ -122,6 +127,8 @@ def _check(context: click.Context, x: str, y: str | None, output: str, given: di
 
     if output == "-" and given["as_json"]:
         raise click.UsageError("--json and -o - both want standard output")
+    if y is not None and given["target"] is not None:
+        raise click.UsageError(f"--target says that X holds the target, and {y} is given as Y")
     if sum(given[name] is not None for name in ("lam", "path", "cv")) > 1:
         raise click.UsageError("only one of --lam, --path and --cv can choose lambda")
     if (given["penalty"] == "group") != (given["groups"] is not None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from wordkit.formats.opening import Input, opened
 from wordkit.formats.vectors import iter_vectors, read_vectors
 from wordkit.tally import Tally
 
+_MAPPED_ROWS = 4096  # that are looked at together
 UNKNOWN_POLICIES = ("skip", "zero", "mean", "lowercase")
 
 
@@ -24,7 +25,7 @@ class KnownVectors:
         name: the vector file as errors name it.
         rows: row of each word, in lower case with ``ignore_case``.
         vectors: (rows, dim), all finite: float64, or float32 from :func:`read_all_vectors`.
-        mean: float64 (dim,), mean of all vectors of the file that were looked at, those of other words included.
+        mean: float64 (dim,), mean of all finite vectors of the file that were looked at, those of other words included.
         ignore_case: whether words are looked up in lower case; of words that differ in case alone the first in the file counts.
     """
 
@@ -51,6 +52,8 @@ def read_known_vectors(
     *,
     ignore_case: bool = False,
     restrict_vocab: int | None = None,
+    mean: bool = True,
+    mapped: bool = False,
     tally: Tally | None = None,
 ) -> KnownVectors:
     """The vectors of some words and of their lower cases; of a large file no more is kept.
@@ -59,6 +62,9 @@ def read_known_vectors(
 
     Args:
         restrict_vocab: only the first rows of the file are looked at.
+        mean: whether the mean of all vectors is wanted; otherwise zeros stand for it.
+        mapped: map the file into memory (:func:`wordkit.formats.vectors.read_vectors`); without ``mean`` the rows of these words
+            alone are read.
 
     Raises:
         DataError: as :func:`wordkit.formats.vectors.read_vectors`.
@@ -68,19 +74,35 @@ def read_known_vectors(
     kept: list[np.ndarray] = []
     total, count = np.zeros(1), 0
     with opened(path) as source:
-        for names, vectors in iter_vectors(source, max_rows=restrict_vocab, tally=tally):
-            finite = np.isfinite(vectors).all(axis=1)
-            total = total + vectors[finite].sum(axis=0, dtype=np.float64)
-            count += int(np.count_nonzero(finite))
+        for names, vectors in (
+            _mapped_blocks(source, restrict_vocab)
+            if mapped
+            else iter_vectors(source, max_rows=restrict_vocab, tally=tally)
+        ):
+            total = total if len(total) == vectors.shape[1] else np.zeros(vectors.shape[1])
+            if mean:
+                finite = np.isfinite(vectors).all(axis=1)
+                total += vectors[finite].sum(axis=0, dtype=np.float64)
+                count += int(np.count_nonzero(finite))
             if ignore_case:
                 names = [name.lower() for name in names]
+            asked = [i for i, name in enumerate(names) if name in wanted]
+            found = vectors[asked].astype(np.float64)
+            good = np.atleast_1d(np.isfinite(found).all(axis=1))
             some = []
-            for i, name in enumerate(names):
-                if name in wanted and name not in rows and finite[i]:
-                    rows[name] = len(rows)
-                    some.append(i)
-            kept.append(vectors[some].astype(np.float64))
+            for place, i in enumerate(asked):
+                if good[place] and names[i] not in rows:
+                    rows[names[i]] = len(rows)
+                    some.append(place)
+            kept.append(found if len(some) == len(found) else found[some])
         return KnownVectors(source.name, rows, np.concatenate(kept), total / max(count, 1), ignore_case)
+
+
+def _mapped_blocks(source: Input, restrict_vocab: int | None) -> Iterator[tuple[list[str], np.ndarray]]:
+    """As of :func:`iter_vectors`, of a file that is mapped into memory."""
+    names, vectors = read_vectors(source, max_rows=restrict_vocab, mapped=True)
+    for lo in range(0, max(len(names), 1), _MAPPED_ROWS):
+        yield names[lo : lo + _MAPPED_ROWS], vectors[lo : lo + _MAPPED_ROWS]
 
 
 def read_all_vectors(
@@ -88,21 +110,30 @@ def read_all_vectors(
     *,
     ignore_case: bool = False,
     restrict_vocab: int | None = None,
+    mapped: bool = False,
     tally: Tally | None = None,
 ) -> KnownVectors:
     """The vectors of all words, or of the first rows, as float32.
 
-    Left out are vectors that hold nan or inf, and with ``ignore_case`` words that differ from an earlier one in case alone.
+    Left out are vectors that hold nan or inf, and with ``ignore_case`` words that differ from an earlier one in case alone. A
+    file that is ``mapped`` into memory (:func:`wordkit.formats.vectors.read_vectors`) stays there unless rows are left out.
 
     Raises:
         DataError: as :func:`wordkit.formats.vectors.read_vectors`; no vector is left.
     """
     with opened(path) as source:
-        names, vectors = read_vectors(source, max_rows=restrict_vocab, tally=tally)
+        names, vectors = read_vectors(source, max_rows=restrict_vocab, tally=tally, mapped=mapped)
         name = source.name
-    finite = np.isfinite(vectors).all(axis=1)
-    total = vectors.sum(axis=0, dtype=np.float64, where=finite[:, None])
-    mean = total / max(np.count_nonzero(finite), 1)
+    finite, total = np.empty(len(vectors), dtype=bool), np.zeros(vectors.shape[1])
+    for lo in range(0, len(vectors), _MAPPED_ROWS):
+        block = vectors[lo : lo + _MAPPED_ROWS]
+        good = finite[lo : lo + _MAPPED_ROWS] = np.isfinite(block).all(axis=1)
+        total += block.sum(axis=0, dtype=np.float64, where=good[:, None])
+    mean = total / max(int(np.count_nonzero(finite)), 1)
+    if mapped and tally is not None and not finite.all():  # a reader would have told
+        row = int(np.argmin(finite))
+        what = f"row {row + 1}: the vector of {names[row]!r} holds nan or inf"
+        tally.warn("row with nan or inf", DataError(name, None, what), int(np.count_nonzero(~finite)))
     rows: dict[str, int] = {}
     kept = []
     for row, (word, good) in enumerate(zip(names, finite.tolist(), strict=True)):

@@ -25,13 +25,15 @@ _AT_ONCE = 64  # rows that are scored exactly before bounds are looked at again
 # Outside these, float32 products could overflow or lose digits: float64 does the first pass too.
 _SAFE_NORMS = (1e-12, 1e12)
 _ROWS = 2048
+_MEASURED = 128  # rows whose squares are summed at once: their copy in float64 stays in the cache
 
 
 class Scorer:
     """Scores of one similarity with the rows of ``vectors``, float32 (rows, dim).
 
     Attributes:
-        squares, norms, sums: float64 (rows,). finite: bool (rows,). dtype: of the first pass.
+        squares, norms: float64 (rows,). sums: the same, zero where the similarity is not for probabilities. finite: bool (rows,).
+        dtype: of the first pass.
 
     Raises:
         ValueError: an unknown similarity; negative values, and a similarity for probabilities.
@@ -41,17 +43,19 @@ class Scorer:
         if similarity not in SIMILARITIES:
             raise ValueError(f"similarity is {similarity!r}, expected one of {', '.join(SIMILARITIES)}")
         self.similarity, self.vectors = similarity, vectors
-        self.squares, self.sums = np.empty(len(vectors)), np.empty(len(vectors))
-        for lo in range(0, len(vectors), _ROWS):
-            block = vectors[lo : lo + _ROWS].astype(np.float64)
-            self.squares[lo : lo + len(block)] = (block * block).sum(axis=1)
+        self.squares, self.sums = np.empty(len(vectors)), np.zeros(len(vectors))
+        for lo in range(0, len(vectors), _MEASURED):
+            block = vectors[lo : lo + _MEASURED].astype(np.float64)
+            np.einsum("ij,ij->i", block, block, out=self.squares[lo : lo + len(block)])
+            if similarity not in OF_PROBABILITIES:
+                continue
             if similarity == "kl":
                 clipped = np.maximum(block, KL_FLOOR)
                 with np.errstate(invalid="ignore"):
                     self.sums[lo : lo + len(block)] = (clipped * np.log(clipped)).sum(axis=1)
             else:
                 self.sums[lo : lo + len(block)] = block.sum(axis=1)
-            if similarity in OF_PROBABILITIES and (block < 0).any():
+            if (block < 0).any():
                 row = lo + int(np.argmax((block < 0).any(axis=1)))
                 raise ValueError(f"row {row} holds negative values: {similarity} is for probabilities")
         self.norms = np.sqrt(self.squares)

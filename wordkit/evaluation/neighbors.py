@@ -22,7 +22,7 @@ from wordkit.parallel import map_blocks
 from wordkit.tally import Tally
 
 __all__ = ["SIMILARITIES", "NeighborIndex", "Neighbors", "nearest_neighbors", "neighbors_of_words"]
-QUERY_BLOCK, ROW_BLOCK = 128, 2048
+QUERY_BLOCK, ROW_BLOCK = 256, 1024  # a block of float32 scores stays in the second-level cache
 WORDS_AT_ONCE = 2048  # queries whose lists are held in memory
 
 
@@ -246,6 +246,11 @@ def neighbors_of_words(
         index = NeighborIndex(vectors, similarity)
     except ValueError as error:
         raise WordkitError(f"{source}: {error}") from None
+    finite = index.scorer.finite
+    if not finite.all() and "row with nan or inf" not in tally.counts:  # vectors that were mapped, not read
+        row = int(np.argmin(finite))
+        fault = DataError(source, None, f"row {row + 1}: the vector of {words[row]!r} holds nan or inf")
+        tally.warn("row with nan or inf", fault, int(np.count_nonzero(~finite)))
     zero_vectors = int((index.scorer.squares == 0).sum())
     if zero_vectors and similarity == "cosine":
         word = words[int(np.argmin(index.scorer.squares))]

@@ -25,10 +25,12 @@ from wordkit import __version__
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input, open_output, opened, seekable
 
-COUNTS_FIRST = "data"  # the first array of a counts file, and of no other: it tells them apart
 ZIP = b"PK\x03\x04"  # how an archive begins
 COUNTS_FILE, COUNTS_FIRST = "a counts file", "data"  # and the name of its first array
-_NAME_AT = 30  # where an archive has the name of its first member
+_NAME_AT = 30  # where a member's header has its name, and so an archive that of its first member
+_ZIP64_FIELD = 20  # bytes that zipfile adds to a header for sizes beyond 4 GiB
+_PADDING_FIELD = 0xD935  # known as such to other programs that align members
+_ALIGNMENT = 64
 # What zipfile and NumPy raise where bytes have changed; RuntimeError is for members that seem to be encrypted.
 DAMAGE = (
     ValueError, KeyError, EOFError, OSError, RuntimeError, OverflowError, SyntaxError, tokenize.TokenError, struct.error,
@@ -75,11 +77,25 @@ def check_description(name: str, description: Any, what: str, form: str, newest:
 
 
 def write_archive(path: str | os.PathLike[str], arrays: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write arrays under their names, whole or not at all; they are streamed, not copied, and object arrays refused."""
-    with open_output(path) as out, zipfile.ZipFile(_Forward(out), "w", zipfile.ZIP_STORED) as archive:
-        for name, array in arrays:
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+    """Write arrays under their names, whole or not at all; they are streamed, not copied, and object arrays refused.
+
+    Their values begin at multiples of 64 bytes, so that they can be mapped into memory.
+    """
+    with open_output(path) as out:
+        stream = _Forward(out)
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+            for name, array in arrays:
+                info = zipfile.ZipInfo(f"{name}.npy")
+                info.extra = _padding(stream.tell() + _NAME_AT + len(info.filename.encode()) + _ZIP64_FIELD)
+                with archive.open(info, "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def _padding(place: int) -> bytes:
+    """A field of a member's header that brings what begins at ``place`` to a multiple of 64; NumPy does the same for its own."""
+    size = -place % _ALIGNMENT
+    size += _ALIGNMENT if 0 < size < 4 else 0  # its own head has four bytes
+    return struct.pack("<HH", _PADDING_FIELD, size - 4) + bytes(size - 4) if size else b""
 
 
 class _Forward(io.RawIOBase):
@@ -87,12 +103,17 @@ class _Forward(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self._written = 0
+
+    def tell(self) -> int:
+        return self._written
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:
         self._stream.write(data)
+        self._written += memoryview(data).nbytes
         return memoryview(data).nbytes
 
     def flush(self) -> None:
@@ -108,7 +129,7 @@ class Archive:
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._zip = zipfile.ZipFile(stream)
+        self._stream, self._zip = stream, zipfile.ZipFile(stream)
         members = self._zip.infolist()
         # Arrays are stored as they are, and share no bytes: what is read is no larger than the file.
         if any(member.compress_type != zipfile.ZIP_STORED for member in members):
@@ -141,6 +162,17 @@ class Archive:
         if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size or not dtype.itemsize:
             raise ValueError("array size")
         return member, shape, by_columns, dtype
+
+    def mapped(self, name: str) -> np.ndarray:
+        """An array mapped into memory, which cannot be written to; the archive must be a file."""
+        member, shape, by_columns, dtype = self.open(name)
+        with member:
+            header = member.tell()
+        info = self._members[name]
+        self._stream.seek(info.header_offset + _NAME_AT - 4)
+        start = info.header_offset + _NAME_AT + sum(struct.unpack("<HH", self._stream.read(4))) + header
+        order: Any = "F" if by_columns else "C"
+        return np.memmap(self._stream, dtype, "r", start, shape, order).view(np.ndarray)  # type: ignore[call-overload]
 
     def __getitem__(self, name: str) -> np.ndarray:
         self.open(name)[0].close()

@@ -33,6 +33,7 @@ _SPARSE = {"data", "indices", "indptr", "shape"}
 _HEAD = 1 << 16
 # What a number and the largest of a column may be in size: squares and their products stay within float64.
 LARGEST, SMALLEST = 1e100, 1e-100
+_ALONE = "svmlight where a matrix stands alone; else Y beside it, or --target NAME for a column of it"
 
 
 @dataclass
@@ -106,9 +107,7 @@ def read_matrix(path: str | Input, tally: Tally, *, svmlight: bool = False) -> M
         if svmlight:
             data = read_svmlight(source, tally=tally)
             if not data.n_features:
-                raise DataError(
-                    source.name, None, "no line has a feature", "svmlight, or a target beside a matrix"
-                )
+                raise DataError(source.name, None, _no_features(data.labels), _ALONE)
             _check_memory(source.name, len(data.labels), data.n_features)
             names = [str(i + (not data.zero_based)) for i in range(data.n_features)]
             X: Any = data.matrix().astype(np.float64)
@@ -138,6 +137,12 @@ def read_matrix(path: str | Input, tally: Tally, *, svmlight: bool = False) -> M
         _check_memory(source.name, *X.shape)
         count = np.arange(X.shape[0])
         return MatrixFile(source.name, X, numbered(X.shape[1]), count, len(count), kind, [source.record()])
+
+
+def _no_features(labels: list[str]) -> str:
+    if any(mark in label for label in labels[:1] for mark in ",;\t"):
+        return "this looks like a table"
+    return "no line has a feature (number:value)"
 
 
 def _check_memory(name: str, rows: int, columns: int) -> None:
@@ -183,13 +188,23 @@ def read_target(path: str, tally: Tally) -> tuple[np.ndarray, np.ndarray, int, d
 
 
 def read_regression(
-    matrix: str, target: str | None, tally: Tally
+    matrix: str, target: str | None, tally: Tally, *, column: str | None = None
 ) -> tuple[MatrixFile, np.ndarray, list[dict[str, Any]]]:
     """The matrix, the target (n,) and the records of the inputs.
 
+    Args:
+        target: a file of numbers; None where the matrix holds the target.
+        column: the name of the column that is the target, which is taken out of the matrix.
+
     Raises:
-        DataError: as the readers, and where rows and targets differ in number.
+        DataError: as the readers, where rows and targets differ in number, or no column or several have the name.
     """
+    if column is not None:
+        data = read_matrix(matrix, tally)
+        values = _taken_out(data, column)
+        check_sizes(data.X, data.name, data.lines)
+        check_sizes(values[:, None], data.name, data.lines)
+        return data, values, data.inputs
     if target is None:
         data = read_matrix(matrix, tally, svmlight=True)
         check_sizes(data.X, data.name, data.lines)
@@ -206,6 +221,23 @@ def read_regression(
         raise DataError(target, None, "no row is left that has a target")
     data.X, data.rows = data.X[of_matrix], both
     return data, values[of_target], [*data.inputs, record]
+
+
+def _taken_out(data: MatrixFile, column: str) -> np.ndarray:
+    """The values (n,) of a column, which the matrix then lacks."""
+    places = [place for place, name in enumerate(data.names) if name == column]
+    if len(places) != 1:
+        first, last = data.names[0], data.names[-1]
+        many = f"{len(places)} columns are" if places else "no column is"
+        raise DataError(data.name, None, f"{many} named {column!r}", f"one of {first!r} to {last!r}")
+    if len(data.names) == 1:
+        raise DataError(data.name, None, f"holds no column beside {column!r}")
+    others = np.arange(len(data.names)) != places[0]
+    values = data.X[:, places]
+    kept = data.X[:, others]
+    data.X = kept if scipy.sparse.issparse(kept) else np.ascontiguousarray(kept)
+    data.names = [name for name in data.names if name != column]
+    return np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)[:, 0]
 
 
 def read_groups(path: str, columns: int, tally: Tally) -> tuple[list[str], dict[str, Any]]:

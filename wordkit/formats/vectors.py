@@ -18,6 +18,7 @@ import numpy as np
 
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import BLOCK_BYTES, Input, compression_of, opened
+from wordkit.formats.vectors_map import map_vectors
 from wordkit.formats.vectors_rows import Rows, Take, binary_rows, npz_rows, text_rows
 from wordkit.formats.vectors_sniff import FORMATS, Kind, sniff
 from wordkit.formats.vectors_write import output_format, vector_writer
@@ -192,6 +193,7 @@ def read_vectors(
     format: str | None = None,
     tally: Tally | None = None,
     errors: str = "strict",
+    mapped: bool = False,
 ) -> tuple[list[str], np.ndarray]:
     """Words and vectors of a file in any of FORMATS, compressed or not.
 
@@ -204,6 +206,8 @@ def read_vectors(
             warnings.
         errors: what to do with bytes that are not UTF-8: ``strict``, or ``replace`` and the like as in
             ``bytes.decode``.
+        mapped: map the array of a plain npz file into memory instead of reading it: it is read-only, and rows with nan or inf
+            are not counted. Nothing of the other arguments but ``max_rows`` goes with it.
 
     Returns:
         words (no word twice) and a float32 array of shape (words, dim).
@@ -212,8 +216,11 @@ def read_vectors(
         DataError: empty, damaged or no vector file; a bad row unless the tally skips them.
     """
     _check_limit(max_rows)
+    if mapped:
+        words, vectors = map_vectors(path)
+        return words[:max_rows], vectors[:max_rows]
     own = Tally() if tally is None else tally
-    words: list[str] = []
+    words = []
     with opened(path) as source:
         kind = sniff(source, format)
         store = _Store(source.path, kind, max_rows if only_words is None else len(only_words))

@@ -15,8 +15,9 @@ import numpy as np
 
 from wordkit._kernels import parse_floats
 from wordkit.errors import DataError
-from wordkit.formats.model_file import open_model, unpack_words
+from wordkit.formats.model_file import open_model
 from wordkit.formats.opening import BLOCK_BYTES, Input, line_blocks
+from wordkit.formats.vectors_map import check_vectors_arrays
 from wordkit.formats.vectors_sniff import Kind, is_number, quoted, trailing_numbers
 from wordkit.tally import Tally
 
@@ -302,20 +303,9 @@ def npz_rows(source: Input, take: Take, tally: Tally, limit: int | None) -> Iter
     """Rows of a model file of kind ``vectors``; the array is read in blocks, at most ``limit`` rows."""
     # A ValueError inside is told by open_model as a damaged file.
     with open_model(source, {"vectors": "vectors"}) as (_, archive):
-        member, shape, _, dtype = archive.open("words")
-        if dtype != np.uint8 or len(shape) != 1:
-            raise ValueError("words")
-        words = unpack_words(np.frombuffer(member.read(), dtype=np.uint8))
-        member, shape, by_columns, dtype = archive.open("vectors")
-        if (
-            by_columns
-            or len(shape) != 2
-            or shape[0] != len(words)
-            or shape[1] < 1
-            or dtype != np.dtype("<f4")
-        ):
-            raise ValueError("vectors")
-        dim, total = shape[1], shape[0] if limit is None else min(shape[0], limit)
+        words, (rows_there, dim) = check_vectors_arrays(archive)
+        member = archive.open("vectors")[0]
+        total = rows_there if limit is None else min(rows_there, limit)
         step = max(1, BLOCK_BYTES // (4 * dim))
         for first in range(0, max(total, 1), step):
             count = min(step, total - first)

@@ -22,6 +22,10 @@ class Anderson:
         self._residuals: list[np.ndarray] = []
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
+    def resume(self) -> None:
+        """Begin at another point of a map that is much the same: differences are kept, the last point is not."""
+        self._last = None
+
     def step(self, x: np.ndarray, image: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The next point after ``x`` with image g(x); ``weights`` (n,) multiply the residuals that are made small."""
         residual = image - x
@@ -37,6 +41,6 @@ class Anderson:
         trace = float(np.trace(normal))
         if not 0 < trace < np.inf:
             return image
-        normal[np.diag_indices_from(normal)] += 1e-10 * trace
+        normal.flat[:: len(normal) + 1] += 1e-10 * trace
         mixing = np.linalg.solve(normal, past @ (residual * weights))
         return image - mixing @ np.array(self._images)

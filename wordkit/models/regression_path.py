@@ -13,7 +13,7 @@ from wordkit.models.base import one_of, positive, whole
 from wordkit.models.cross_validation import stratified_folds
 from wordkit.models.regression_design import checked_matrix
 from wordkit.models.regression_penalties import Regression
-from wordkit.models.trace_lasso import RegressionEstimator, TraceLasso, original, selection, stopper
+from wordkit.models.trace_lasso import RegressionEstimator, Selection, TraceLasso, original, stopper
 from wordkit.monitor import Monitor
 from wordkit.parallel import map_blocks
 
@@ -54,8 +54,7 @@ def lambda_grid(regression: Regression, count: int, ratio: float | None) -> np.n
     elif not 0 < positive("ratio", ratio) < 1:
         raise ValueError(f"ratio is {ratio!r}, expected a number between 0 and 1")
     step = -np.log(ratio) / max(count - 1, 1)
-    low, high = regression.largest(tol=min(1e-3, 0.25 * step))
-    del low
+    _, high = regression.largest(tol=min(1e-2, 0.25 * step))
     return high * ratio ** (np.arange(count) / max(count - 1, 1))
 
 
@@ -63,13 +62,14 @@ def path_of(regression: Regression, lams: np.ndarray, monitor: Monitor | None = 
     """Solve at each lambda, from the solution before."""
     stop = stopper(monitor)
     solutions, coefficients, intercepts, chosen = [], [], [], []
+    chooser = Selection(regression.design)
     for lam in lams:
         found = regression.solve(float(lam), stop)
         weights, intercept = original(regression, found.w)
         solutions.append(found)
         coefficients.append(weights)
         intercepts.append(intercept)
-        chosen.append(selection(regression.design, found.w))
+        chosen.append(chooser.of(found.w))
         if monitor is not None:
             monitor.advance(1)
     numbers = (

@@ -16,6 +16,7 @@ from wordkit.errors import MissingLibrary
 from wordkit.models.pairwise_elastic_net import pairwise_elastic_net, pairwise_matrix
 from wordkit.models.regression_design import Design
 from wordkit.models.trace_lasso_admm import SquaredLoss, admm
+from wordkit.models.trace_lasso_face import Faces
 from wordkit.models.trace_lasso_irls import fast_irls, irls
 from wordkit.models.trace_lasso_logistic import LogisticLoss
 from wordkit.models.trace_lasso_problem import Problem, Solution
@@ -70,6 +71,7 @@ class Regression:
         self.n = design.n
         self._start: Solution | None = None  # at lambda _lam; the one before in _before
         self._lam = 0.0
+        self._faces = Faces()
         self._before: tuple[float, Array] | None = None
         self._bracket: tuple[float, float] | None = None
         if self.P is not None and not np.einsum("ij,ij->j", self.P, self.P).all():
@@ -160,7 +162,9 @@ class Regression:
         if settings.solver == "irls":
             dual = None if self._start is None else self._start.dual
             start = self._extrapolated(lam / self.n)
-            return fast_irls(problem, tol=settings.tol, w=start, dual=dual, stop=stop, **limit)
+            return fast_irls(
+                problem, tol=settings.tol, w=start, dual=dual, faces=self._faces, stop=stop, **limit
+            )
         if settings.solver == "admm":
             return admm(SquaredLoss(problem), tol=settings.tol, w=start, stop=stop, **limit)
         if settings.solver == "subgradient":
@@ -168,11 +172,11 @@ class Regression:
         return irls(problem, tol=settings.tol, w=start, stop=stop, **limit)
 
     def _extrapolated(self, lam: float) -> Array | None:
-        """Where the solution at lam will be about: on the line, in log lam, through the last two if no coefficient is zero."""
+        """Where the solution at lam will be about: on the line, in log lam, through the last two if the last has no zero."""
         if self._start is None or self._before is None:
             return None if self._start is None else self._start.w
         (first, w_first), (second, w_second) = self._before, (self._lam, self._start.w)
-        if not 0 < lam < second < first or not (np.all(w_first) and np.all(w_second)):
+        if not 0 < lam < second < first or not np.all(w_second):
             return w_second
         return w_second + (w_second - w_first) * (np.log(lam / second) / np.log(second / first))
 

@@ -39,7 +39,7 @@ class Run:
     def read(self, x: str, y: str | None) -> Iterator[str]:
         """Read everything; yields notes for the user."""
         given = self.given
-        self.data, self.y, self.inputs = read_regression(x, y, self.tally)
+        self.data, self.y, self.inputs = read_regression(x, y, self.tally, column=given["target"])
         self.target = self.data.name if y in (None, "-") else y
         n, p = self.data.X.shape
         self.groups, matrix = None, None
@@ -108,6 +108,8 @@ class Run:
         chosen["tol"] = self.parameters["tol"]
         if given["cv"]:
             chosen["cv_rule"] = given["cv_rule"]
+        if given["target"] is not None:
+            chosen["target"] = given["target"]
         if given["cv"] or given["path"]:
             chosen["path_ratio"] = given["path_ratio"]
         return signature("trace-lasso", chosen, self.inputs)

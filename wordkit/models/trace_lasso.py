@@ -143,7 +143,7 @@ class RegressionEstimator(Estimator):
         self.lam_, self.objective_, self.gap_ = float(lam), float(found.objective), float(found.gap)
         self.n_iter_, self.converged_ = int(found.iterations), bool(found.converged)
         self.support_ = np.flatnonzero(design.kept)[selected_columns(found.w)]
-        self.rank_ = selection(design, found.w)[1]
+        self.rank_ = Selection(design).of(found.w)[1]
         if not found.converged:
             warnings.warn(
                 f"the gap is {found.gap:.2g} after {found.iterations} iterations, and {self.tol:g} times the objective at 0 "
@@ -327,13 +327,22 @@ def selected_columns(w: np.ndarray) -> np.ndarray:
     return np.abs(w) > SUPPORT * np.abs(w).max(initial=0.0)
 
 
-def selection(design: Design, w: np.ndarray) -> tuple[int, int]:
-    """How many columns are selected, and the rank of those (scaled, centred)."""
-    selected = selected_columns(w)
-    if not selected.any():
-        return 0, 0
-    singular = np.linalg.svd(design.X[:, selected], compute_uv=False)
-    return int(selected.sum()), int(np.count_nonzero(singular > _RANK * singular[0]))
+class Selection:
+    """How many columns of a design are selected, and the rank of those (scaled, centred); the last answer is kept, since the
+    neighbours on a path often have the same columns."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self._last: tuple[np.ndarray, int] | None = None
+
+    def of(self, w: np.ndarray) -> tuple[int, int]:
+        selected = selected_columns(w)
+        if not selected.any():
+            return 0, 0
+        if self._last is None or not np.array_equal(self._last[0], selected):
+            singular = np.linalg.svd(self.design.X[:, selected], compute_uv=False)
+            self._last = selected, int(np.count_nonzero(singular > _RANK * singular[0]))
+        return int(selected.sum()), self._last[1]
 
 
 def stopper(monitor: Monitor | None) -> Callable[[], None] | None:

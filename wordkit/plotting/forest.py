@@ -14,7 +14,15 @@ from wordkit.plotting.figure import new_figure, save_figure
 
 _LONGEST = 100.0  # inches of a side
 _MOST_NODES = 2000
-_COLORS = "RdBu"  # red below zero, white at zero, blue above
+_COLORS = "RdBu"  # red below zero, white near it, blue above
+_ZERO = "0.72"  # grey: a code that is exactly zero is not used, and must not look like a small one
+_NUMBERED = 40  # nodes whose dimensions are written below their dots
+
+
+def _colors() -> Any:
+    from matplotlib import colormaps
+
+    return colormaps[_COLORS].with_extremes(bad=_ZERO)
 
 
 def positions(forest: Forest) -> np.ndarray:
@@ -53,6 +61,14 @@ def tree_of(forest: Forest, number: int) -> np.ndarray:
     return np.flatnonzero(inside)
 
 
+def dimensions_of(nodes: np.ndarray) -> str:
+    """Numbers of nodes as a reader is told: ``dimensions 13 to 25``, or the few of them."""
+    if len(nodes) > 1 and nodes[-1] - nodes[0] == len(nodes) - 1:
+        return f"dimensions {nodes[0]} to {nodes[-1]}"
+    listed = ", ".join(map(str, nodes[:_NUMBERED].tolist()))
+    return f"dimension{'s' if len(nodes) > 1 else ''} {listed}{', ...' if len(nodes) > _NUMBERED else ''}"
+
+
 def tree_figure(
     words: Sequence[str],
     codes: np.ndarray,
@@ -62,7 +78,7 @@ def tree_figure(
     tree: int = 0,
     title: str = "",
 ) -> str:
-    """Draw one tree of the forest for each word, its nodes in the colour of their values.
+    """Draw one tree of the forest for each word, its nodes in the colour of their values, with their dimensions, from 0.
 
     Args:
         codes: (words, M).
@@ -94,10 +110,19 @@ def tree_figure(
                     zorder=1,
                 )
         dots = _dots(axes, places, code[nodes], largest)
+        if len(nodes) <= _NUMBERED:
+            for node, place in place_of.items():
+                axes.annotate(
+                    str(node), place, xytext=(0, -8), textcoords="offset points", ha="center", va="top", fontsize="xx-small",
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+                )  # fmt: skip
         axes.set_title(word, fontsize="medium", parse_math=False)
         axes.set_axis_off()
         axes.margins(0.1, 0.2)
     figure.colorbar(dots, ax=all_axes, shrink=0.7)
+    figure.supxlabel(
+        f"tree {tree + 1} of {forest.trees}: {dimensions_of(nodes)}; grey: zero", fontsize="small", parse_math=False
+    )  # fmt: skip
     if title:
         figure.suptitle(title, parse_math=False)
     return save_figure(figure, path)
@@ -105,8 +130,8 @@ def tree_figure(
 
 def _dots(axes: Any, places: np.ndarray, values: np.ndarray, largest: float) -> Any:
     return axes.scatter(
-        places[:, 0], places[:, 1], c=values, cmap=_COLORS, vmin=-largest, vmax=largest, s=130, edgecolors="black",
-        linewidths=0.6, zorder=2,
+        places[:, 0], places[:, 1], c=np.where(values == 0, np.nan, values), cmap=_colors(), vmin=-largest, vmax=largest, s=130,
+        edgecolors="black", linewidths=0.6, zorder=2, plotnonfinite=True,
     )  # fmt: skip
 
 
@@ -114,6 +139,8 @@ def heat_figure(
     words: Sequence[str], codes: np.ndarray, path: str | os.PathLike[str], *, title: str = ""
 ) -> str:
     """Draw the values of words (words, M) in colours, a word a row, dimensions from the lowest mean to the highest.
+
+    What is exactly zero is grey.
 
     Returns:
         As :func:`wordkit.plotting.figure.save_figure`.
@@ -126,7 +153,12 @@ def heat_figure(
     largest = float(np.abs(codes).max(initial=0.0)) or 1.0
     figure, (axes,) = new_figure(min(max(5.0, 0.14 * codes.shape[1]), _LONGEST), height)
     image = axes.imshow(
-        codes[:, order], aspect="auto", cmap=_COLORS, vmin=-largest, vmax=largest, interpolation="nearest"
+        np.ma.masked_equal(codes[:, order], 0),
+        aspect="auto",
+        cmap=_colors(),
+        vmin=-largest,
+        vmax=largest,
+        interpolation="nearest",
     )
     axes.set_yticks(range(len(words)), labels=list(words), parse_math=False)
     step = max(1, codes.shape[1] // 40)
@@ -136,7 +168,7 @@ def heat_figure(
         fontsize="xx-small",
         rotation=90,
     )
-    axes.set_xlabel("dimension")
+    axes.set_xlabel("dimension (grey: zero)")
     axes.set_title(title, parse_math=False)
     figure.colorbar(image, ax=axes)
     return save_figure(figure, path)

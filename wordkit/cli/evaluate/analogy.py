@@ -49,7 +49,7 @@ from wordkit.evaluation.result import Result
 @options.json_option
 def command(
     vec: str, questions: tuple[str, ...], method: str, output_vectors: str | None, unknown: str, ignore_case: bool,
-    restrict_vocab: int | None, summary: bool, intervals: bool, against: str | None, seed: int,
+    restrict_vocab: int | None, mmap: bool, summary: bool, intervals: bool, against: str | None, seed: int,
     against_outputs: str | None, details: bool, skip_invalid: bool, strict: bool, threads: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Accuracy of the vectors in VEC on analogies: a is to b as c is to d.
@@ -76,9 +76,9 @@ def command(
     words = dict.fromkeys(word for each in sets for four in each.words for word in four)
 
     def read(path: str) -> KnownVectors:
-        with Input(path, digest=True) as source:
+        with Input(path, digest=not mmap) as source:
             known = read_all_vectors(
-                source, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally
+                source, ignore_case=ignore_case, restrict_vocab=restrict_vocab, mapped=mmap, tally=tally
             )
             vector_records.append(source.record())
         return known

@@ -8,6 +8,7 @@ import click
 
 from wordkit.cli import options
 from wordkit.cli.evaluate.running import (
+    lookup_of,
     print_evaluation,
     read_each,
     read_vectors_in_form,
@@ -44,7 +45,7 @@ from wordkit.evaluation.result import Result
 @options.json_option
 def command(
     vec: str, dataset: tuple[str, ...], similarity: str, transition: str | None, word_form: str, unknown: str,
-    ignore_case: bool, restrict_vocab: int | None, summary: bool, intervals: bool, seed: int, details: bool,
+    ignore_case: bool, restrict_vocab: int | None, mmap: bool, summary: bool, intervals: bool, seed: int, details: bool,
     skip_invalid: bool, strict: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Similarities of the vectors in VEC by the relation of the words, and retrieval of related words.
@@ -69,7 +70,7 @@ def command(
     every = list(dict.fromkeys(word for each in sets for word in tagged_words(each)))
 
     def evaluate(path: str) -> list[Result]:
-        lookup = {"ignore_case": ignore_case, "restrict_vocab": restrict_vocab}
+        lookup = lookup_of(unknown, ignore_case, restrict_vocab, mmap)
         known, form = read_vectors_in_form(
             path, every, word_form, similarity, unknown, lookup, tally, vector_records
         )

@@ -8,6 +8,7 @@ import click
 
 from wordkit.cli import options
 from wordkit.cli.evaluate.running import (
+    lookup_of,
     print_evaluation,
     read_each,
     read_vectors_in_form,
@@ -51,6 +52,7 @@ from wordkit.evaluation.result import Result
 def command(
     vec: str, dataset: tuple[str, ...], linkage: str, similarity: str, column: str | None, clusters: int | None,
     with_unclassed: bool, tag: str | None, word_form: str, unknown: str, ignore_case: bool, restrict_vocab: int | None,
+    mmap: bool,
     summary: bool, intervals: bool, against: str | None, seed: int, details: bool, skip_invalid: bool, strict: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
@@ -78,7 +80,7 @@ def command(
     every = [word for some in words for word in some]
 
     def evaluate(path: str) -> list[Result]:
-        lookup = {"ignore_case": ignore_case, "restrict_vocab": restrict_vocab}
+        lookup = lookup_of(unknown, ignore_case, restrict_vocab, mmap)
         known, form = read_vectors_in_form(
             path, every, word_form, similarity, unknown, lookup, tally, vector_records
         )

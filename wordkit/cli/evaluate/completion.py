@@ -8,6 +8,7 @@ import click
 
 from wordkit.cli import options
 from wordkit.cli.evaluate.running import (
+    lookup_of,
     print_evaluation,
     read_each,
     read_vectors_of,
@@ -36,7 +37,7 @@ from wordkit.evaluation.result import Result
 @options.json_option
 def command(
     vec: str, questions: tuple[str, ...], answers: tuple[str, ...], similarity: str, unknown: str, ignore_case: bool,
-    restrict_vocab: int | None, summary: bool, intervals: bool, against: str | None, seed: int, details: bool,
+    restrict_vocab: int | None, mmap: bool, summary: bool, intervals: bool, against: str | None, seed: int, details: bool,
     skip_invalid: bool, strict: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Share of the sentences whose gap is filled with the right one of some words, by the vectors in VEC.
@@ -64,7 +65,7 @@ def command(
     words = list(dict.fromkeys(word for each in sets for word in words_of(each)))
 
     def evaluate(path: str) -> list[Result]:
-        lookup = {"ignore_case": ignore_case, "restrict_vocab": restrict_vocab}
+        lookup = lookup_of(unknown, ignore_case, restrict_vocab, mmap)
         known = read_vectors_of(path, words, lookup, tally, vector_records)
         if similarity == "cosine":
             warn_of_zero_vectors(known, words, tally, unknown == "lowercase")

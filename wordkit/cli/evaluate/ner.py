@@ -64,7 +64,8 @@ _COLUMN = click.IntRange(1, 1000)
 @options.json_option
 def command(
     train: str, test: tuple[str, ...], clusters: str | None, vectors: str | None, decoded: tuple[str, ...],
-    prefixes: tuple[int, ...], unlexicalized: bool, unknown: str, ignore_case: bool, restrict_vocab: int | None, method: str,
+    prefixes: tuple[int, ...], unlexicalized: bool, unknown: str, ignore_case: bool, restrict_vocab: int | None,
+    mmap: bool, method: str,
     scheme: str, window: int, lam: float, word_column: int, label_column: int | None, pos_column: int | None,
     output: str | None, details: bool, skip_invalid: bool, strict: bool, as_json: bool,
 ) -> None:  # fmt: skip
@@ -117,7 +118,7 @@ def command(
     else:
         features, records = read_representations(
             [(each.name, each.words) for each in read], clusters=clusters, vectors=vectors, decoded=decoded, prefixes=prefixes,
-            unknown=unknown, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally,
+            unknown=unknown, ignore_case=ignore_case, restrict_vocab=restrict_vocab, mmap=mmap, tally=tally,
         )  # fmt: skip
         inputs += records
         sets = [TaggedData(each, own) for each, own in zip(read, features, strict=True)]
@@ -169,6 +170,7 @@ def _check_options(method: str, output: str | None, test: Sequence[str]) -> None
         "unknown",
         "ignore_case",
         "restrict_vocab",
+        "mmap",
         "window",
         "lam",
     )

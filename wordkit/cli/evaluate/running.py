@@ -32,18 +32,25 @@ def read_each(
     return sets
 
 
+def lookup_of(unknown: str, ignore_case: bool, restrict_vocab: int | None, mmap: bool) -> dict[str, Any]:
+    """Arguments of :func:`read_known_vectors` by the options of the same names."""
+    return {
+        "ignore_case": ignore_case, "restrict_vocab": restrict_vocab, "mean": unknown == "mean", "mapped": mmap,
+    }  # fmt: skip
+
+
 def read_vectors_of(
     path: str, words: Iterable[str], lookup: dict[str, Any], tally: Tally, records: list[dict[str, Any]]
 ) -> KnownVectors:
     """The vectors of some words; the file's record is added to ``records``.
 
     Args:
-        lookup: ``ignore_case`` and ``restrict_vocab``.
+        lookup: what :func:`lookup_of` says.
     """
     from wordkit.evaluation.known_vectors import read_known_vectors
     from wordkit.formats.opening import Input
 
-    with Input(path, digest=True) as source:
+    with Input(path, digest=not lookup["mapped"]) as source:
         known = read_known_vectors(source, words, **lookup, tally=tally)
         records.append(source.record())
     return known

@@ -8,6 +8,7 @@ import click
 
 from wordkit.cli import options
 from wordkit.cli.evaluate.running import (
+    lookup_of,
     print_evaluation,
     read_each,
     read_vectors_of,
@@ -37,6 +38,7 @@ from wordkit.evaluation.result import Result
 @options.json_option
 def command(
     vec: str, train: str, dev: str, test: tuple[str, ...], unknown: str, ignore_case: bool, restrict_vocab: int | None,
+    mmap: bool,
     summary: bool, intervals: bool, against: str | None, seed: int, details: bool, skip_invalid: bool, strict: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
@@ -66,7 +68,7 @@ def command(
     words = reader.types.words()
 
     def evaluate(path: str) -> list[Result]:
-        lookup = {"ignore_case": ignore_case, "restrict_vocab": restrict_vocab}
+        lookup = lookup_of(unknown, ignore_case, restrict_vocab, mmap)
         known = read_vectors_of(path, words, lookup, tally, vector_records)
         sentences = [average(part, words, reader.names, known, unknown=unknown) for part in parts]
         if strict:

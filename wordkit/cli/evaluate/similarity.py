@@ -8,6 +8,7 @@ import click
 
 from wordkit.cli import options
 from wordkit.cli.evaluate.running import (
+    lookup_of,
     print_evaluation,
     read_each,
     read_vectors_of,
@@ -35,7 +36,7 @@ from wordkit.evaluation.result import Result
 @options.policy_options
 @options.json_option
 def command(
-    vec: str, dataset: tuple[str, ...], similarity: str, unknown: str, ignore_case: bool, restrict_vocab: int | None,
+    vec: str, dataset: tuple[str, ...], similarity: str, unknown: str, ignore_case: bool, restrict_vocab: int | None, mmap: bool,
     summary: bool, intervals: bool, against: str | None, seed: int, details: bool, skip_invalid: bool, strict: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
@@ -62,7 +63,7 @@ def command(
     words = list(dict.fromkeys(word for pairs in sets for word in (*pairs.first, *pairs.second)))
 
     def evaluate(path: str) -> list[Result]:
-        lookup = {"ignore_case": ignore_case, "restrict_vocab": restrict_vocab}
+        lookup = lookup_of(unknown, ignore_case, restrict_vocab, mmap)
         known = read_vectors_of(path, words, lookup, tally, vector_records)
         results = [
             similarity_result(pairs, known, data=data, similarity=similarity, unknown=unknown)

@@ -39,7 +39,8 @@ from wordkit.cli.report import message, print_results, refuse_unknown, report_ta
 @options.json_option
 def command(
     train: str, test: tuple[str, ...], clusters: str | None, vectors: str | None, decoded: tuple[str, ...],
-    prefixes: tuple[int, ...], unlexicalized: bool, unknown: str, ignore_case: bool, restrict_vocab: int | None, kernel: str,
+    prefixes: tuple[int, ...], unlexicalized: bool, unknown: str, ignore_case: bool, restrict_vocab: int | None,
+    mmap: bool, kernel: str,
     C: float, cv: int, format: str, details: bool, skip_invalid: bool, strict: bool, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Accuracy of supersenses of nouns and verbs, found by a linear classifier with word representations as features.
@@ -81,7 +82,7 @@ def command(
             inputs.append(source.record())
     features, records = read_representations(
         [(each.name, each.words) for each in read], clusters=clusters, vectors=vectors, decoded=decoded, prefixes=prefixes,
-        unknown=unknown, ignore_case=ignore_case, restrict_vocab=restrict_vocab, tally=tally,
+        unknown=unknown, ignore_case=ignore_case, restrict_vocab=restrict_vocab, mmap=mmap, tally=tally,
     )  # fmt: skip
     kernel = kernel_of(features[0], kernel)
     sets = [sense_items(each, own, kernel) for each, own in zip(read, features, strict=True)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wordkit.cli import options
+from wordkit.cli.evaluate.running import lookup_of, read_vectors_of
 from wordkit.cli.report import message
 
 if TYPE_CHECKING:
@@ -66,14 +67,13 @@ def check_representation(
 
 def read_representations(
     data: Sequence[tuple[str, list[list[str]]]], *, clusters: str | None, vectors: str | None, decoded: Sequence[str],
-    prefixes: Sequence[int], unknown: str, ignore_case: bool, restrict_vocab: int | None, tally: Tally,
+    prefixes: Sequence[int], unknown: str, ignore_case: bool, restrict_vocab: int | None, mmap: bool, tally: Tally,
 ) -> tuple[list[list[TokenFeatures]], list[dict[str, Any]]]:  # fmt: skip
     """The representations of each data set, and records of the files that they come from.
 
     Args:
         data: name and sentences of each data set.
     """
-    from wordkit.evaluation.known_vectors import read_known_vectors
     from wordkit.evaluation.token_features import cluster_features, decoded_features, vector_features
     from wordkit.formats.clusters import read_clusters
     from wordkit.formats.decoded import read_decoded
@@ -81,17 +81,11 @@ def read_representations(
 
     parts = [[word for words in sentences for word in words] for _, sentences in data]
     found: list[list[TokenFeatures]] = []
-    inputs = []
+    inputs: list[dict[str, Any]] = []
     if vectors:
-        with Input(vectors, digest=True) as source:
-            known = read_known_vectors(
-                source,
-                dict.fromkeys(word for part in parts for word in part),
-                ignore_case=ignore_case,
-                restrict_vocab=restrict_vocab,
-                tally=tally,
-            )
-            inputs.append(source.record())
+        words = dict.fromkeys(word for part in parts for word in part)
+        lookup = lookup_of(unknown, ignore_case, restrict_vocab, mmap)
+        known = read_vectors_of(vectors, words, lookup, tally, inputs)
         found.append(vector_features(known, parts, unknown=unknown))
     if clusters:
         with Input(clusters, digest=True) as source:
