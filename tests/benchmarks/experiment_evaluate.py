@@ -34,6 +34,7 @@ from wordkit.formats.opening import open_output
 
 MIN_COUNT = "10"
 METHODS = ("Brown clusters", "HMM", "FOREST", "SVD", "DCME", "CBOW")
+_SECONDS = "processor seconds to learn"
 _HELLINGER = ("--similarity", "hellinger")
 
 
@@ -82,11 +83,11 @@ EVALUATIONS = (
         "of hypernyms": (0, "median_hyper")}, measured=True),
     Evaluation("composition", ("compositional/ELLDIS.txt",), {
         "verbs in context: verb": (0, "baseline"), "added": (0, "add"), "multiplied": (0, "mult")}, measured=True),
-    Evaluation("ner", _WIKIGOLD, {"entities, F1": (0, "f1")}, ("--unlexicalized",), of_tokens=True),
-    Evaluation("ner", _WIKIGOLD, {"with words": (0, "f1")}, of_tokens=True),
     Evaluation("supersense", _STREUSLE, {
         "supersenses": (0, "accuracy"), **_SENSES}, ("--unlexicalized",), of_tokens=True),
     Evaluation("supersense", _STREUSLE, {"supersenses with words": (0, "accuracy")}, of_tokens=True),
+    Evaluation("ner", _WIKIGOLD, {"entities, F1": (0, "f1")}, ("--unlexicalized",), of_tokens=True),
+    Evaluation("ner", _WIKIGOLD, {"with words": (0, "f1")}, of_tokens=True),
 )  # fmt: skip
 
 
@@ -203,12 +204,12 @@ class Experiment:
         path = self.output / f"{name}.json"
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else self._keep(name, make())
 
-    def numbers(self, method: str, of_tokens: bool) -> dict[str, float | None]:
-        """Row of the table to the method's number; None where it has none. ``of_tokens``: which evaluations."""
+    def numbers(self, method: str, evaluations: Sequence[Evaluation]) -> dict[str, float | None]:
+        """Row of the table to the method's number; None where it has none."""
         found: dict[str, float | None] = {}
         clusters = method == "Brown clusters"
-        for evaluation in EVALUATIONS:
-            if evaluation.of_tokens != of_tokens or (clusters and not of_tokens):
+        for evaluation in evaluations:
+            if clusters and not evaluation.of_tokens:
                 continue
             words = "" if "--unlexicalized" in evaluation.options or not evaluation.of_tokens else ".words"
             result = self._kept(
@@ -217,8 +218,11 @@ class Experiment:
             )
             for name, (place, key) in evaluation.numbers.items():
                 found[name] = result["results"][place].get(key) if "results" in result else result.get(key)
-        found["processor seconds to learn"] = self._kept(f"{method}.seconds", lambda: None)
         return found
+
+    def seconds(self, method: str) -> float | None:
+        """Of the processor, to learn what a method learns."""
+        return self._kept(f"{method}.seconds", lambda: None)
 
     def _evaluated(self, method: str, evaluation: Evaluation, clusters: bool) -> dict[str, Any]:
         files = [self.data / name for name in evaluation.files]
@@ -236,7 +240,8 @@ class Experiment:
 def table(numbers: dict[str, dict[str, float | None]]) -> str:
     """Markdown: a line a number, a column a method."""
     lines = ["|  | " + " | ".join(numbers) + " |", "|---" * (len(numbers) + 1) + "|"]
-    for name in dict.fromkeys(name for each in numbers.values() for name in each):
+    names = [*(name for evaluation in EVALUATIONS for name in evaluation.numbers), _SECONDS]
+    for name in [name for name in names if any(name in each for each in numbers.values())]:
         values = [each.get(name) for each in numbers.values()]
         cells = [
             "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
@@ -277,10 +282,14 @@ def main(arguments: list[str] | None = None) -> None:
     experiment.write_text(given.texts)
     experiment.make("Brown clusters")  # the HMM begins with them
     made = [method for method in given.methods if experiment.make(method)]
-    numbers: dict[str, dict[str, float | None]] = {method: {} for method in made}
-    for of_tokens in (False, True):  # the slow ones last
+    numbers = {method: {_SECONDS: experiment.seconds(method)} for method in made}
+    of_vectors = [each for each in EVALUATIONS if not each.of_tokens]
+    for evaluations in (
+        of_vectors,
+        *([each] for each in EVALUATIONS if each.of_tokens),
+    ):  # the slow ones last
         for method in made:
-            numbers[method] |= experiment.numbers(method, of_tokens)
+            numbers[method] |= experiment.numbers(method, evaluations)
             with open_output(given.output / "table.md") as out:
                 out.write(table(numbers).encode())
     print(table(numbers), end="")
