@@ -13,7 +13,7 @@ SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd 
 RESULTS ?= results
 export DATA
 
-.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-tagging experiment-tmira experiment-nbest experiment-evaluate samples
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-tagging experiment-tmira experiment-nbest experiment-dcme experiment-evaluate samples
 
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -77,6 +77,9 @@ experiment-trace-lasso: $(VENV)/.installed ## Figures 7.1 to 7.4 of Grave's thes
 
 experiment-tagging: $(VENV)/.installed ## Tables 4.1 to 4.6 of Grave's thesis on the entities and supersenses of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_tagging --data "$(DATA)" --output $(RESULTS)/tagging
+
+experiment-dcme: $(VENV)/.installed ## Figure 2 and Tables 1, 2c, 2d of the DCME paper on the texts and questions of DATA=folder
+	$(BIN)/python -m tests.benchmarks.experiment_dcme --data "$(DATA)" --output $(RESULTS)/dcme
 
 experiment-tmira: $(VENV)/.installed ## Table 1, Figures 3 and 4 of the tensor-MIRA paper on the lists of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_tmira --data "$(DATA)" --output $(RESULTS)/tmira

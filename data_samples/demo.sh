@@ -46,6 +46,11 @@ wordkit -q vocab "$samples/corpus.txt" --max-vocab 3
 say "sparse-code: word vectors with exact zeros, organized by trees"
 wordkit -q sparse-code corpus.counts.npz -o codes.vec --dim 26 --epochs 2 --lam 1
 
+say "dcme: word vectors, and a classifier, with a soft-max over all words or classes"
+wordkit -q dcme "$samples/corpus.txt" -o dcme.vec --dim 30 --epochs 2 --heldout "$samples/corpus.txt" --curves curves.tsv
+wordkit -q dcme "$samples/questions.train.txt" -o dcme.model --task classification --epochs 10 --heldout "$samples/questions.test.txt"
+wordkit -q predict dcme.model "$samples/questions.test.txt" | sort | uniq -c
+
 say "plot words: vectors on a plane (needs matplotlib and scikit-learn, the extras plot and eval)"
 if python -c 'import matplotlib, sklearn' 2>/dev/null; then
   printf 'who\nwhere\nwhen\ndog\ncat\ngood\nbad\n' | wordkit -q plot words "$samples/vectors.txt" -o words.png

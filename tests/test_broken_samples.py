@@ -158,6 +158,7 @@ READERS = {
 }
 TRAIN_SVMLIGHT = ("train-rpa", "-o", "out.model", "--epochs", "1", "--dim", "5", "--format", "svmlight")
 TRAIN = (*TRAIN_SVMLIGHT[:-2], "--min-count", "1")
+CLASSIFY = ("dcme", "-o", "out.model", "--epochs", "1", "--task", "classification")
 EVALUATE = ("evaluate", "classification", "small.model")
 VECTORS = BROKEN.parent / "vectors.txt"
 ENTITIES = BROKEN.parent / "entities.train.conll"
@@ -171,7 +172,7 @@ COMMANDS_OF = {
     "parses": [("nbest", "-o", "out.lists", "--trees")],
     "vectors": [("info",), ("convert", "--to", "glove")],
     "binary vectors": [("info",), ("convert", "--to", "glove")],
-    "svmlight": [TRAIN_SVMLIGHT],
+    "svmlight": [TRAIN_SVMLIGHT, (*CLASSIFY, "--format", "svmlight")],
     "similarity": [("evaluate", "similarity", VECTORS)],
     "analogies": [("evaluate", "analogy", VECTORS)],
     "categories": [("evaluate", "categorization", VECTORS)],
@@ -180,8 +181,8 @@ COMMANDS_OF = {
     "completion": [("evaluate", "completion", VECTORS)],
     "entities": [("evaluate", "ner", "--method", "baseline", ENTITIES)],
     "supersenses": [("evaluate", "supersense")],
-    "labelled documents": [TRAIN, EVALUATE],
-    "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",)],
+    "labelled documents": [TRAIN, EVALUATE, (*CLASSIFY, "--min-count", "1")],
+    "text": [TRAIN, EVALUATE, ("cooccur", "-o", "out.counts"), ("vocab",), ("dcme", "-o", "out.vec")],
     "counts": [("info",), ("sparse-code", "-o", "out.vec")],
     "n-best": [("tmira", "-o", "out.model")],
     "n-best counts": [("-q", "tmira", BROKEN / "short.nbest", "-o", "out.model", "--counts")],

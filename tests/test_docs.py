@@ -58,7 +58,7 @@ def example_of(words: tuple[str, ...]) -> str:
 
 def made_by(words: tuple[str, ...]) -> bool:
     """Whether a command trains: it must run before those that use its model, or draw its path."""
-    return words == () or words[0].startswith(("train", "trace-lasso", "tmira"))
+    return words == () or words[0].startswith(("train", "trace-lasso", "tmira", "dcme"))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,10 @@ import numpy as np
 
 
 def array_of(
-    arrays: Mapping[str, np.ndarray], name: str, dtype: type | str, shape: tuple[int | None, ...]
+    arrays: Mapping[str, np.ndarray],
+    name: str,
+    dtype: type | str | np.dtype[Any],
+    shape: tuple[int | None, ...],
 ) -> np.ndarray:
     """The array ``name``, C-contiguous; its type must be ``dtype`` and its shape fit (None: any length)."""
     if name not in arrays:

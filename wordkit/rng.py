@@ -19,4 +19,6 @@ def stream(seed: int, *key: int) -> np.random.Generator:
 
 
 # First number of a key, one a purpose, so that no two purposes share a stream.
-VECTORS, SHUFFLE, FOLDS, NOISE, INITIAL, SPLIT, ENTRIES, BOOTSTRAP, PROJECTION, SURROGATE = range(10)
+VECTORS, SHUFFLE, FOLDS, NOISE, INITIAL, SPLIT, ENTRIES, BOOTSTRAP, PROJECTION, SURROGATE, SAMPLING = range(
+    11
+)

@@ -20,12 +20,21 @@ BENCHMARKS = (
     "bench_forest",
     "bench_trace_lasso",
     "bench_analogy",
+    "bench_dcme",
     "bench_evaluate",
     "bench_tmira",
     "bench_nbest",
 )
-WITH_DATA = ("bench_conll", "bench_rpa", "bench_brown", "bench_cooccur", "bench_tmira", "bench_nbest")
-WITH_BINARIES = ("bench_brown", "bench_cooccur")
+WITH_DATA = (
+    "bench_conll",
+    "bench_rpa",
+    "bench_brown",
+    "bench_cooccur",
+    "bench_tmira",
+    "bench_nbest",
+    "bench_dcme",
+)
+WITH_BINARIES = ("bench_brown", "bench_cooccur", "bench_dcme")
 
 
 def main() -> int:
@@ -39,7 +48,9 @@ def main() -> int:
         "--data", default="", help="folder of real texts, for the benchmarks that can use them"
     )
     parser.add_argument(
-        "--peers", default="", help="folder of peers' binaries (wcluster; GloVe's vocab_count and cooccur)"
+        "--peers",
+        default="",
+        help="folder of peers' binaries (wcluster; GloVe's vocab_count and cooccur; word2vec)",
     )
     parser.add_argument("--output", help="write the rows here as TSV")
     parser.add_argument(

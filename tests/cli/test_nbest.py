@@ -1,8 +1,7 @@
-"""``nbest``: lists of a treebank by jack-knifing, by a model, of bracketed trees; what is written and what is refused."""
+"""``nbest``: lists of a treebank by jack-knifing and by a model; what is written and what is refused."""
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import json
 import os
@@ -19,13 +18,6 @@ from wordkit.formats.nbest_counts import read_counts
 from wordkit.formats.opening import Input
 
 QUICK = ("--n", "6", "--folds", "3", "--epochs", "2", "--hash-bits", "14", "--threads", "1")
-TREES = """1\t-2\t(S1 (S (NP (DT the) (NN cat)) (VP (VBZ sleeps))))
-1\t-3\t(S1 (S (NP (DT the)) (VP (NN cat) (VBZ sleeps))))
-2\t-1\t(S1 (S (NP (NN a)) (VP (VB b)) (. .)))
-2\t-9\t(S1 (NP (NN a) (VB b) (. .)))
-2\t-9.5\t(S1 (S (NN a) (VP (VB b) (. .))))
-"""
-GOLD = "1\t(S1 (S (NP (DT the) (NN cat)) (VP (VBZ sleeps))))\n2\t(S1 (S (NP (NN a)) (VP (VB b)) (. .)))\n"
 
 
 def head(samples, sentences: int) -> str:
@@ -109,36 +101,37 @@ def test_the_log_has_every_epoch_of_every_fold(made):
     assert "distinct tags in the column upos" in messages and "3 folds in" in messages
 
 
-def test_the_same_bytes_at_any_number_of_threads_and_after_a_break(made, tmp_path, wordkit):
+def test_the_same_bytes_at_any_number_of_threads_and_after_a_break(made, tmp_path, inside):
     whole = ("nbest", made / "train.conllu", *QUICK[:-1])
     outputs = ("-o", "lists", "--model-out", "parser", "--counts-out", "counts")
-    succeeds(wordkit(*whole, "3", *outputs, "--checkpoint", "ckpt"))
+    succeeds(inside(*whole, "3", *outputs, "--checkpoint", "ckpt"))
     with Input(made / "train.gz") as source:
         assert (tmp_path / "lists").read_bytes() == source.read()
     assert (tmp_path / "parser").read_bytes() == (made / "parser").read_bytes()
     before = [(tmp_path / name).read_bytes() for name in ("lists", "parser", "counts")]
     for name in ("lists", "parser", "counts"):
         (tmp_path / name).unlink()
-    succeeds(wordkit(*whole, "1", *outputs, "--resume", "ckpt"))
+    succeeds(inside(*whole, "1", *outputs, "--resume", "ckpt"))
     assert [(tmp_path / name).read_bytes() for name in ("lists", "parser", "counts")] == before
     fails(
-        wordkit(*whole, "1", *outputs, "--seed", "2", "--resume", "ckpt"),
+        inside(*whole, "1", *outputs, "--seed", "2", "--resume", "ckpt"),
         "ckpt: the checkpoint is of other data or options",
     )
-    fails(wordkit(*whole, "1", *outputs, "--resume", "parser2"), "parser2: No such file")
-    fails(wordkit(*whole, "1", "-o", "lists", "--resume", made / "parser"), "expected a checkpoint of nbest")
+    fails(inside(*whole, "1", *outputs, "--resume", "parser2"), "parser2: No such file")
+    fails(inside(*whole, "1", "-o", "lists", "--resume", made / "parser"), "expected a checkpoint of nbest")
 
 
-def test_an_interrupted_run_goes_on(made, tmp_path, wordkit):
+def test_an_interrupted_run_goes_on(tmp_path, inside, samples):
+    (tmp_path / "part.conllu").write_text(head(samples, 100))
     long = (
         "nbest",
-        made / "train.conllu",
+        "part.conllu",
         "--n",
         "3",
         "--folds",
-        "8",
+        "4",
         "--epochs",
-        "60",
+        "40",
         "--hash-bits",
         "14",
         "--threads",
@@ -153,12 +146,12 @@ def test_an_interrupted_run_goes_on(made, tmp_path, wordkit):
     assert run.returncode == 130, messages.decode()
     assert b"state written to ckpt: go on with the same command and --resume ckpt" in messages
     assert not (tmp_path / "lists").exists()
-    succeeds(wordkit(*long, "-o", "lists", "--resume", "ckpt"))
-    succeeds(wordkit(*long, "-o", "again"))
+    succeeds(inside(*long, "-o", "lists", "--resume", "ckpt"))
+    succeeds(inside(*long, "-o", "again"))
     assert (tmp_path / "lists").read_bytes() == (tmp_path / "again").read_bytes()
 
 
-def test_chosen_candidates_are_written(made, tmp_path, wordkit):
+def test_chosen_candidates_are_written(made, tmp_path, inside):
     lists = read_lists(made / "test.gz")
     _, counts = read_counts(made / "test.counts")
     oracle = [
@@ -168,19 +161,27 @@ def test_chosen_candidates_are_written(made, tmp_path, wordkit):
         "".join(f"{q}\t{c}\n" for q, c in zip(lists.qids.tolist(), oracle, strict=True))
     )
     again = ("nbest", made / "test.conllu", "--model", made / "parser", "--choices", "choices")
-    succeeds(wordkit(*again, "--trees-out", "best.conllu"))
+    said = report(succeeds(inside(*again, "--trees-out", "best.conllu")))
+    assert said["chosen_fscore"] == said["best_fscore"] != said["first_fscore"]
     gold = [head for sentence in read_conll(made / "test.conllu") for head in sentence.heads]
     best = [head for sentence in read_conll(tmp_path / "best.conllu") for head in sentence.heads]
     share = sum(a == b for a, b in zip(gold, best, strict=True)) / len(gold)
     assert share == pytest.approx(float(report((made / "test.report").read_text())["best_fscore"]), abs=1e-6)
     (tmp_path / "choices").write_text("1\t1\n")
-    fails(wordkit(*again, "--trees-out", "x"), "choices: no candidate of qid 2")
+    fails(inside(*again, "--trees-out", "x"), "choices: no candidate of qid 2")
     (tmp_path / "choices").write_text("1\t99\n")
-    fails(wordkit(*again, "--trees-out", "x"), "choices: candidate 99 of qid 1")
+    fails(inside(*again, "--trees-out", "x"), "choices: candidate 99 of qid 1")
+    with (tmp_path / "choices").open("w") as out:
+        out.writelines(f"{qid}\t1\n" for qid in range(1, 53))
+    fails(inside(*again, "--trees-out", "x"), "choices: a choice for qid 51, which has no list")
+    (tmp_path / "choices").write_text("1\tx\n")  # read before anything is learned
+    run = inside("nbest", made / "train.conllu", *QUICK, "--choices", "choices", "--trees-out", "x")
+    fails(run, "choices:1: `1\\tx`")
+    assert b"distinct tags" not in run.stderr
     assert not (tmp_path / "x").exists()
 
 
-def test_tagged_text_is_parsed_to_conll_through_pipes(made, wordkit):
+def test_tagged_text_is_parsed_to_conll_through_pipes(made, tmp_path, wordkit, inside):
     """Heads may be `_`; ranges, empty nodes and comments stay; what is too long gets no heads."""
     row = "{0}\tword\t_\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
     text = (
@@ -213,16 +214,16 @@ def test_tagged_text_is_parsed_to_conll_through_pipes(made, wordkit):
     assert [line.split("\t")[6] for line in lines[6:10]] == ["_"] * 4
     assert lines[2].split("\t")[7:] == ["_", "_", "SpaceAfter=No"]
     assert "1 of 2 sentences passed over, longer than --max-length 3" in run.stderr.decode()
-    run = wordkit("nbest", "-", "--model", made / "parser", "-o", "-", stdin=text.encode())
+    (tmp_path / "tagged.conllu").write_text(text)
+    run = inside("nbest", "tagged.conllu", "--model", made / "parser", "-o", "-")
     assert all(line.startswith(("0.0 qid:", "#")) for line in succeeds(run).splitlines())
-    run = wordkit(
-        "nbest", "-", "--model", made / "parser", "-o", "l", "--counts-out", "c", stdin=text.encode()
-    )
+    assert b"wordkit: first_fscore n/a\n" in run.stderr and b"signature: command:nbest" in run.stderr
+    run = inside("nbest", "tagged.conllu", "--model", made / "parser", "-o", "l", "--counts-out", "c")
     fails(run, "c: no counts: no sentence has a gold tree")
 
 
 def test_u028_u037_crossing_arcs_and_several_roots_are_counted_against_the_trees_as_they_are(
-    tmp_path, wordkit
+    tmp_path, inside
 ):
     heads = ["2 0 2", "3 4 0 3", "0 0 2", "2 3 0"] * 3
     text = ""
@@ -231,7 +232,7 @@ def test_u028_u037_crossing_arcs_and_several_roots_are_counted_against_the_trees
             text += f"{i}\tw{i}\t_\tX\t_\t_\t{h}\t_\t_\t_\n"
         text += "\n"
     (tmp_path / "t.conll").write_text(text)
-    run = wordkit(
+    run = inside(
         "nbest",
         "t.conll",
         *QUICK,
@@ -257,136 +258,42 @@ def test_u028_u037_crossing_arcs_and_several_roots_are_counted_against_the_trees
         assert sentence.heads.count(0) == 1
 
 
-def test_u038_long_sentences_are_passed_over_and_counted(tmp_path, wordkit, samples):
+def test_u038_long_sentences_are_passed_over_and_counted(tmp_path, inside, samples):
     n = 1500
     deep = "".join(f"{i}\tw\t_\tX\t_\t_\t{i - 1}\t_\t_\t_\n" for i in range(1, n + 1))
     (tmp_path / "t.conllu").write_text(head(samples, 12) + deep + "\n")
-    run = wordkit("nbest", "t.conllu", *QUICK, "-o", "l", "--trees-out", "t")
+    run = inside("nbest", "t.conllu", *QUICK, "-o", "l", "--trees-out", "t")
     result = report(succeeds(run))
     assert (result["too_long"], result["covered"], result["total"]) == ("1", "12", "13")
     assert "1 of 13 sentences passed over, longer than --max-length 250" in run.stderr.decode()
     assert list(read_conll(tmp_path / "t", heads="any"))[-1].heads == [-1] * n
     assert read_lists(tmp_path / "l").qids.tolist() == list(range(1, 13))
     fails(
-        wordkit("nbest", "t.conllu", *QUICK, "-o", "m", "--max-length", "1"),
+        inside("nbest", "t.conllu", *QUICK, "-o", "m", "--max-length", "1"),
         "every sentence is longer than --max-length 1",
     )
 
 
-def test_u043_the_number_of_tags_is_told(tmp_path, wordkit, samples):
+def test_u043_the_number_of_tags_is_told(tmp_path, inside, samples):
     rows = [line.split("\t") for line in head(samples, 60).splitlines()]
     for number, row in enumerate(rows):
         if len(row) == 10:
             row[3] = f"{number}"
     (tmp_path / "ids.conllu").write_text("\n".join("\t".join(row) for row in rows) + "\n")
-    run = wordkit("nbest", "ids.conllu", *QUICK, "-o", "l")
+    run = inside("nbest", "ids.conllu", *QUICK, "-o", "l")
     succeeds(run)
     assert "is the column upos one of tags?" in run.stderr.decode()
     for row in rows:
         if len(row) == 10:
             row[3] = "_"
     (tmp_path / "none.conllu").write_text("\n".join("\t".join(row) for row in rows) + "\n")
-    run = wordkit("nbest", "none.conllu", *QUICK, "-o", "l")
+    run = inside("nbest", "none.conllu", *QUICK, "-o", "l")
     succeeds(run)
     assert "all tags are the same; --tag-column chooses another column" in run.stderr.decode()
 
 
-def test_bracketed_trees(tmp_path, wordkit):
-    (tmp_path / "trees").write_text(TREES)
-    (tmp_path / "gold.gz").write_bytes(gzip.compress(GOLD.encode()))
-    both = ("nbest", "--trees", "trees", "--gold", "gold.gz")
-    outputs = (
-        "--counts-out",
-        "counts",
-        "--model-out",
-        "model",
-        "--features-out",
-        "features",
-        "--trees-out",
-        "first",
-    )
-    result = report(succeeds(wordkit(*both, "-o", "lists", *outputs, "--min-feature-count", "1")))
-    _, counts = read_counts(tmp_path / "counts")
-    assert counts.tolist() == [[3, 3, 3], [1, 3, 3], [3, 3, 3], [0, 3, 1], [2, 3, 2]]
-    lists = read_lists(tmp_path / "lists")
-    assert lists.scores.tolist() == pytest.approx([1, 1 / 3, 1, 0, 0.8])
-    names = [line.split("\t")[1] for line in (tmp_path / "features").read_text().splitlines()]
-    rows = lists.rows(len(names)).toarray()
-    assert rows[:, 0].tolist() == [0, -1, 0, -8, -8.5]
-    rule = rows[:, names.index("rule NP > DT NN")]
-    assert (rule[0] - rule[1], rule[2:].tolist()) == (1, [0, 0, 0])
-    assert (result["first_fscore"], result["covered"], result["total"]) == ("1", "2", "2")
-    assert (tmp_path / "first").read_text().splitlines() == [TREES.splitlines()[0], TREES.splitlines()[2]]
-    # the same trees with the model's features, and a choice
-    (tmp_path / "choices").write_text("1\t2\n2\t3\n")
-    succeeds(
-        wordkit(
-            "nbest",
-            "--trees",
-            "trees",
-            "--model",
-            "model",
-            "-o",
-            "again",
-            "--choices",
-            "choices",
-            "--trees-out",
-            "chosen",
-        )
-    )
-    other = read_lists(tmp_path / "again").rows(len(names)).toarray()
-    assert np.array_equal(other, rows)
-    assert (tmp_path / "chosen").read_text().splitlines() == [TREES.splitlines()[1], TREES.splitlines()[4]]
-    # a word that the model has not seen
-    (tmp_path / "new").write_text(TREES.replace("sleeps", "snores"))
-    assert (
-        int(
-            report(succeeds(wordkit("nbest", "--trees", "new", "--model", "model", "-o", "new.lists")))[
-                "dropped_features"
-            ]
-        )
-        > 0
-    )
-
-
-def test_faults_of_bracketed_trees(tmp_path, inside):
-    (tmp_path / "trees").write_text(TREES)
-    (tmp_path / "gold").write_text(GOLD.splitlines()[0] + "\n")
-    both = ("nbest", "--trees", "trees", "--gold", "gold", "-o", "lists")
-    fails(inside(*both), "trees:3: qid 2 has no gold tree, expected one in --gold")
-    (tmp_path / "gold").write_text(GOLD.replace("(NN a)", "(NN a) (NN c)"))
-    fails(inside(*both), "trees:3: a tree of 3 words; the gold tree has 4")
-    (tmp_path / "gold").write_text(GOLD)
-    (tmp_path / "trees").write_text(TREES.replace("(VBZ sleeps))))", "(VBZ sleeps)))", 1))
-    fails(inside(*both), "trees:1: 1 bracket not closed, expected a bracketed tree")
-    fails(inside(*both, "--model", "gold"), "gold: is not a model file, or is damaged")
-    assert not (tmp_path / "lists").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["-o", "x"], "give INPUT, or candidates with --trees"),
-        (["t", "--trees", "t", "-o", "x"], "not both"),
-        (["t"], "nothing to write"),
-        (["t", "-o", "x", "--gold", "g"], "--gold belongs to --trees"),
-        (["t", "-o", "x", "--choices", "c"], "--choices needs --trees-out"),
-        (["t", "-o", "x", "--features-out", "c"], "--features-out needs --model-out"),
-        (["t", "-o", "x", "--model", "m", "--model-out", "n"], "--model-out does not go with --model"),
-        (["t", "--model-out", "-"], "cannot be written to standard output"),
-        (["t", "-o", "-", "--trees-out", "-"], "can be only one of the outputs"),
-        (["-", "-o", "x", "--model", "-"], "standard input (-) can be only one"),
-        (["t", "-o", "x", "--counts-out", "x"], "two outputs have the same path"),
-        (["t", "-o", "t"], "an output has the path of an input"),
-        (["t", "-o", "x", "--folds", "1"], "--folds"),
-    ],
-)
-def test_what_contradicts_is_refused(inside, tmp_path, arguments, says):
-    fails(inside("nbest", *arguments), says, code=2)
-
-
-def test_options_without_effect_are_told(made, wordkit):
-    run = wordkit(
+def test_options_without_effect_are_told(made, inside):
+    run = inside(
         "nbest",
         made / "test.conllu",
         "--model",

@@ -58,7 +58,7 @@ def test_choices_are_lines(folder, inside, trained):
     assert "mean_score" in metrics(succeeds(inside("rerank", "m", LISTS, "-o", "chosen")))
 
 
-def test_streams_compression_and_line_ends_change_nothing(folder, wordkit, samples):
+def test_streams_compression_and_line_ends_change_nothing(folder, wordkit, inside, samples):
     text = (samples / "nbest.txt").read_bytes()
     (folder / "x.gz").write_bytes(gzip.compress(b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")))
     half = text.index(b" qid:31 ")
@@ -71,11 +71,16 @@ def test_streams_compression_and_line_ends_change_nothing(folder, wordkit, sampl
         ("3", ["x.gz"], None),
         ("4", ["a", "b"], None),
     ):
-        succeeds(wordkit("tmira", *arguments, "-o", model, stdin=stdin))
+        run = (
+            inside("tmira", *arguments, "-o", model)
+            if stdin is None
+            else wordkit("tmira", "-", "-o", model, stdin=stdin)
+        )
+        succeeds(run)
     weights = [load_reranker(folder / model).weights_.vectors.tobytes() for model in "1234"]
     assert len(set(weights)) == 1
     succeeds(wordkit("rerank", "1", "-", "-o", "chosen", stdin=text))
-    assert (folder / "chosen").read_text() == succeeds(wordkit("rerank", "1", "a", "b"))
+    assert (folder / "chosen").read_text() == succeeds(inside("rerank", "1", "a", "b"))
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
@@ -96,6 +101,8 @@ def test_models_of_all_kinds_say_what_they_are(folder, inside):
     assert header["parameters"]["average"] is True
     run = inside("tmira", *WITH_COUNTS, "-o", "m", "--algorithm", "mira", "--rank", "2")
     assert succeeds(run) and b"warning: --rank means nothing to --algorithm mira" in run.stderr
+    run = inside("tmira", LISTS, "-o", "m", "--average-of", "modes")
+    assert succeeds(run) and b"warning: --average-of means nothing without --average" in run.stderr
 
 
 def test_curves_are_tsv(folder, inside):
@@ -104,6 +111,16 @@ def test_curves_are_tsv(folder, inside):
     assert rows[0] == ["epoch", "metric", "value", "seconds"]
     names = ["loss", "steps", "train_fscore", "dev_mean_score"]
     assert [row[:2] for row in rows[1:]] == [[str(epoch), name] for epoch in (1, 2, 3) for name in names]
+
+
+def test_curves_on_standard_output_stand_there_alone(folder, inside):
+    run = inside("tmira", LISTS, "-o", "m", "--epochs", "1", "--curves", "-")
+    assert [line.split("\t")[:2] for line in succeeds(run).splitlines()[1:]] == [
+        ["1", "loss"],
+        ["1", "steps"],
+        ["1", "train_mean_score"],
+    ]
+    assert b"wordkit: oracle_train_mean_score 0.9" in run.stderr and b"signature: command:tmira" in run.stderr
 
 
 def test_best_and_last_models(folder, inside):
@@ -122,9 +139,16 @@ def test_best_and_last_models(folder, inside):
     values = [record["dev_fscore"] for record in history]
     assert read_header(folder / "best")["best_epoch"] == 1 + values.index(max(values))
     assert read_header(folder / "last")["best_epoch"] == 30
+    said = metrics(succeeds(inside("tmira", *arguments, "-o", "again", "--epochs", "3")))
+    assert (
+        said["first_dev_fscore"] == said["first_train_fscore"] and said["dev_fscore"] == said["train_fscore"]
+    )
     for model, value in (("best", max(values)), ("last", values[-1])):
         found = json.loads(succeeds(inside("rerank", model, LISTS, "--counts", COUNTS, "--json")))
         assert found["fscore"] == value
+        assert f"{found['first_fscore']:.6g}" == said["first_dev_fscore"] and (
+            f"{found['oracle_fscore']:.6g}" == said["oracle_dev_fscore"]
+        )
 
 
 def test_features_that_the_model_does_not_know_are_counted(folder, inside):
@@ -148,7 +172,7 @@ def test_lists_that_teach_nothing(folder, inside):
     out = metrics(succeeds(run))
     assert out["loss"] == "0.025" and (out["covered"], out["total"]) == ("3", "4")
     assert (
-        b"4 lists, 7 candidates, 1 lists of one, 2 of equal candidates; 2 features kept, 2 vary" in run.stderr
+        b"4 lists, 7 candidates, 1 list of one, 2 of equal candidates; 2 features kept, 2 vary" in run.stderr
     )
     run = inside("rerank", "m", "t")
     assert [line.split("\t")[1] for line in succeeds(run).splitlines()] == ["1", "1", "1", "1"]
@@ -216,7 +240,7 @@ def test_counts_of_other_lists_are_refused(folder, inside, trained, samples):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_u063_u079_resumed_bytes_equal_uninterrupted_bytes(folder, wordkit, number):
+def test_u063_u079_resumed_bytes_equal_uninterrupted_bytes(folder, inside, number):
     options = (
         "--epochs",
         "3000",
@@ -239,9 +263,9 @@ def test_u063_u079_resumed_bytes_equal_uninterrupted_bytes(folder, wordkit, numb
     done = read_header(folder / "c")["epochs_done"]
     assert done >= 2
     shorter[shorter.index("3000")] = str(done + 20)
-    succeeds(wordkit(*shorter))
+    succeeds(inside(*shorter))
     whole = ["whole" if word == "part" else word for word in shorter[:-4]]
-    succeeds(wordkit(*whole, "--log", "log2"))
+    succeeds(inside(*whole, "--log", "log2"))
     first, second = (load_reranker(folder / name) for name in ("part", "whole"))
     assert first.weights_.vectors.tobytes() == second.weights_.vectors.tobytes()
     assert first.best_epoch_ == second.best_epoch_
@@ -255,6 +279,8 @@ def test_a_checkpoint_of_other_data_or_options_is_refused(folder, inside, sample
     fails(
         inside("tmira", *WITH_COUNTS, *resume, "--rank", "3"), "c: --rank was 1, not 3: leave it out to go on"
     )
+    fails(inside("tmira", *WITH_COUNTS, *resume, "--no-shuffle"), "c: --no-shuffle was off, not on: leave")
+    fails(inside("tmira", *WITH_COUNTS, *resume, "--modes", "12x10"), "c: --modes was the default, not 12x10")
     fails(inside("tmira", *WITH_COUNTS, *resume[:2], "--resume", "m"), "expected a checkpoint of tmira")
     succeeds(inside("tmira", *WITH_COUNTS, *resume))
     succeeds(inside("tmira", *WITH_COUNTS, "-o", "m", "--epochs", "4"))

@@ -104,12 +104,15 @@ def test_a_list_that_returns_is_passed_over_whole_or_an_error(stored, block_byte
         ("nan qid:1 1:1\n", "x.nbest:1: score `nan` is not a number"),
         ("1 qid:1 1:1\n1_0 qid:1 1:1\n", "x.nbest:2: score `1_0` is not a number"),
         ("1e999 qid:1 1:1\n", "x.nbest:1: score `1e999` is not a number"),
-        ("0.5 1:1\n", "x.nbest:1: no qid"),
+        ("0 qid:1\n-1e101 qid:1\n", "x.nbest:2: score `-1e101` is too large, expected at most 1e\\+100"),
+        ("0.5 1:1\n1 qid:1 1:1\n", "x.nbest:1: no qid, expected score qid:N index:value"),
         ("0.5 qid:1 1:1\n0.5 1:1\n", "x.nbest:2: no qid"),
-        ("qid:1 1:1\n", "x.nbest:1: no label"),
+        ("qid:1 1:1\n", "x.nbest:1: no label, expected score qid:N index:value"),
         ("1 qid:1 1:1 1:2\n", "x.nbest:1: index 1 twice"),
         ("1 qid:1 0:1\n", "x.nbest:1: index 0"),
-        ("1 qid:x 1:1\n", "x.nbest:1: field `qid:x`"),
+        ("1 qid:x 1:1\n", "x.nbest:1: field `qid:x`, expected qid:N behind the label"),
+        ("1 qid:-1\n", "x.nbest:1: field `qid:-1`, expected qid:N behind the label"),
+        (f"1 qid:{10**18}\n", "x.nbest:1: field `qid:1000000000000000000`, .* at most 18 digits"),
         ("# nothing\n\n", "x.nbest: holds no (record|candidate)"),
         ("", "x.nbest: is empty"),
     ],
@@ -128,6 +131,8 @@ def test_faults_are_counted_where_they_are_to_be_skipped(stored):
         [0] * 3,
     ]
     assert read.lines.tolist() == [1, 3, 5]
+    without_qid = read_lists(stored("0 1:1\n1 qid:1 1:2\n"), tally=Tally(skip_invalid=True))
+    assert without_qid.lines.tolist() == [2]  # the first record is not what says whether there are qids
     assert tally.counts == {"n-best line skipped": 1, "svmlight line skipped": 1}
 
 
@@ -150,7 +155,7 @@ def test_arbitrary_bytes_give_lists_or_a_wordkit_error(tmp_path, content, skip):
 
 
 candidate = st.tuples(
-    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(-1e100, 1e100),
     st.dictionaries(
         st.integers(0, 40), st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=5
     ),

@@ -112,7 +112,9 @@ def test_numbers_that_cannot_be_squared(tmp_path):
 
 
 def test_a_matrix_without_a_target(tmp_path):
-    with pytest.raises(
-        DataError, match="no line has a feature, expected svmlight, or a target beside a matrix"
-    ):
+    with pytest.raises(DataError, match=r"this looks like a table, expected svmlight .* --target NAME"):
         read_regression(saved(tmp_path, "1,2\n3,4\n"), None, Tally())
+    with pytest.raises(DataError, match=r"no line has a feature \(number:value\), expected svmlight"):
+        read_regression(saved(tmp_path, "1\n3\n"), None, Tally())
+    data, target, _ = read_regression(saved(tmp_path, "1,2\n3,4\n"), None, Tally(), column="2")
+    assert data.X.tolist() == [[1], [3]] and target.tolist() == [2, 4] and data.names == ["1"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,9 +13,9 @@ from wordkit.errors import Interrupted, WordkitError
 from wordkit.evaluation.reranking import aggregated_fscore, chosen_quality
 from wordkit.formats.nbest import NbestLists, read_lists
 from wordkit.formats.nbest_counts import read_counts
-from wordkit.models import Mira, Perceptron, TensorMira
+from wordkit.models import Mira, Perceptron, TensorMira, nbest_corpus
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, Packer, first_best, pack_lists
-from wordkit.models.rerankers import RERANKERS, Reranker
+from wordkit.models.rerankers import RERANKERS, reranker_from_state
 from wordkit.monitor import Monitor
 
 MODELS = {
@@ -69,7 +72,7 @@ def test_learns_the_sample(sample, name):
 def test_state_and_parameters_come_back(sample, name):
     lists, _ = sample
     model = MODELS[name](seed=3).fit(lists)
-    again = Reranker.from_state(*model.state())
+    again = reranker_from_state(*model.state())
     assert type(again) is type(model) and again.get_params() == model.get_params()
     assert again.decision_function(lists).tobytes() == model.decision_function(lists).tobytes()
     assert again.n_parameters_ == model.n_parameters_ and again.history_ == model.history_
@@ -98,7 +101,7 @@ def test_an_interrupted_fit_goes_on_to_the_same_bytes(sample, name):
     with pytest.raises(Interrupted, match="after 2 of 4"):
         part.fit_packed(*packed(part), monitor=StopAfter(2))
     state = part.training_state()
-    resumed = Reranker.from_state(*state)
+    resumed = reranker_from_state(*state)
     resumed.fit_packed(*packed(resumed), earlier=state)
     assert {key: value.tobytes() for key, value in resumed.training_state()[0].items()} == {
         key: value.tobytes() for key, value in whole.training_state()[0].items()
@@ -180,6 +183,46 @@ def test_the_threshold_counts_lists_in_which_a_feature_varies():
     assert packed.starts.tolist() == [0, 2, 4, 6]
 
 
+@pytest.mark.parametrize("how", [{}, {"standardize": True, "min_feature_count": 3}])
+def test_indices_that_are_far_apart_cost_no_memory(monkeypatch, how):
+    """Numbered as they occur: the same models to the bit, and nothing for what lies between them."""
+    lists, dev = (
+        lists_of(random_lists(seed, lists=40, width=30, density=density))
+        for seed, density in ((9, 0.2), (10, 0.4))
+    )
+    spread = np.sort(np.random.default_rng(1).choice(2**31 - 1, 30, replace=False)).astype(np.int32)
+    far, far_dev = (replace(some, indices=spread[some.indices]) for some in (lists, dev))
+    for kind in (functools.partial(TensorMira, plain=4), Mira):
+        near, model = (kind(epochs=2, **how).fit(some) for some in (lists, far))
+        assert np.array_equal(model.table_.indices, spread[near.table_.indices])
+        assert model.decision_function(far_dev).tobytes() == near.decision_function(dev).tobytes()
+        assert reranker_from_state(*model.state()).predict(far_dev).tolist() == near.predict(dev).tolist()
+        assert near.decision_function(far).tolist() != near.decision_function(lists).tolist()
+    with pytest.raises(WordkitError, match="too many to keep all"):
+        Mira(min_feature_count=0).fit(far)
+    # Great indices that come late: what was counted before stays.
+    monkeypatch.setattr(nbest_corpus, "MOST_PLACES", 20)
+    corpus, whole = ListCorpus(), ListCorpus()
+    whole.add(lists)
+    expected = whole.lists_of
+    for first in range(0, len(lists), 10):
+        part = first_lists(lists, first + 10)
+        corpus.add(NbestLists(part.qids[first:], *tail(part, first)))
+    varying = np.flatnonzero(expected)
+    assert np.array_equal(corpus.known[corpus.lists_of > 0], varying)
+    assert np.array_equal(corpus.lists_of[corpus.lists_of > 0], expected[varying])
+
+
+def tail(lists: NbestLists, first: int) -> tuple[np.ndarray, ...]:
+    """All but the qids of the lists from ``first`` on."""
+    begin = lists.starts[first]
+    at = lists.indptr[begin]
+    return (
+        lists.starts[first:] - begin, lists.scores[begin:], lists.indptr[begin:] - at, lists.indices[at:], lists.values[at:],
+        lists.lines[begin:],
+    )  # fmt: skip
+
+
 def test_standardized_values():
     lists = lists_of(random_lists(6, lists=100, width=5, density=1.0))
     corpus = ListCorpus()
@@ -233,7 +276,19 @@ def test_weights_that_become_infinite_are_told():
     made = [[(-1.5e308, [1e10] * 4), (1.5e308, [-1e10] * 4)] for _ in range(3)]
     for model in (Mira(C=1e300), TensorMira(C=1e300), TensorMira(C=1e300, plain=4)):
         with pytest.raises(WordkitError, match="infinite in epoch 1, at qid"):
-            model.fit(lists_of(made))
+            fit_unchecked(model, made)
+    # Finite at each step, but not their sum; this was a model file that could not be written.
+    made = [[(-8e307, [1.0, 2.0]), (8e307, [1.0, 1.0])] for _ in range(3)]
+    with pytest.raises(WordkitError, match="infinite in epoch 1: take a smaller C"):
+        fit_unchecked(Mira(rival="cost"), made)
+
+
+def fit_unchecked(model, made) -> None:
+    """As ``fit``, which refuses such scores at once."""
+    corpus = ListCorpus()
+    corpus.add(lists_of(made))
+    table = model.choose_features(corpus)
+    model.fit_packed(corpus.pack(table), table)
 
 
 @pytest.mark.parametrize(
@@ -257,6 +312,47 @@ def test_counts_that_do_not_fit_are_refused(sample):
         Mira().fit(lists, counts[:-1])
     with pytest.raises(ValueError, match="counts must be"):
         Mira().fit(lists, counts, dev_counts=counts)
+    model = Mira().fit(lists, counts.tolist())
+    assert model.score(lists, counts.tolist()) == model.history_[-1]["train_fscore"]
+    with pytest.raises(ValueError, match="counts must be"):
+        model.score(lists, counts[:-1])
+    assert model.score(first_lists(lists, 0)) is None
+
+
+def test_lists_of_arrays(sample):
+    lists, _ = sample
+    again = NbestLists.of_candidates(lists.candidate_qids(), lists.scores, lists.rows())
+    assert repr(again) == repr(lists) == "NbestLists(60 lists, 600 candidates, 120 features)"
+    dense = NbestLists.of_candidates(
+        lists.candidate_qids().tolist(), lists.scores.tolist(), lists.rows().toarray()
+    )
+    expected = Mira().fit(lists).decision_function(lists).tobytes()
+    for made in (again, dense):
+        assert Mira().fit(made).decision_function(made).tobytes() == expected
+    assert len(NbestLists.of_candidates([], [], np.empty((0, 3)))) == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"scores": np.zeros(9)}, "do not fit"), ({"starts": np.array([0, 600])}, "do not fit"),
+        ({"values": np.zeros(9)}, "do not fit"),
+        ({"indptr": np.zeros(601, int)}, "do not fit"), ({"qids": np.zeros(60, int)}, "comes twice"),
+        ({"scores": np.full(600, np.nan)}, "not finite"), ({"scores": np.full(600, 1e101)}, "beyond 1e.100"),
+    ],
+)  # fmt: skip
+def test_lists_that_are_none_are_refused(sample, wrong, says):
+    model = Mira(epochs=1).fit(sample[0])
+    for use in (Mira().fit, model.predict, model.decision_function):
+        with pytest.raises(ValueError, match=says):
+            use(replace(sample[0], **wrong))
+    lists = sample[0]
+    with pytest.raises(ValueError, match="negative"):
+        model.predict(replace(lists, indices=lists.indices - 9))
+    with pytest.raises(ValueError, match="not finite"):
+        model.predict(replace(lists, values=lists.values * np.float32(np.inf)))
+    with pytest.raises(ValueError, match="comes twice"):
+        NbestLists.of_candidates([1, 2, 1], [0, 1, 2], np.eye(3))
 
 
 @pytest.mark.parametrize("name", ["tmira, two components", "mira"])
@@ -270,12 +366,12 @@ def test_damaged_states_are_refused(sample, name):
             broken.append(np.full_like(array, np.nan))
         for other in broken:
             with pytest.raises(ValueError, match=r"is |are "):
-                Reranker.from_state({**arrays, key: other}, values)
+                reranker_from_state({**arrays, key: other}, values)
         if key != "positions":  # without them, features stand one after the other
             with pytest.raises(ValueError, match="missing"):
-                Reranker.from_state({k: v for k, v in arrays.items() if k != key}, values)
+                reranker_from_state({k: v for k, v in arrays.items() if k != key}, values)
     for key in values:
         for wrong in (None, 50, [], {}, "x", [7]):
             with pytest.raises(ValueError):
-                Reranker.from_state(arrays, {**values, key: wrong})
+                reranker_from_state(arrays, {**values, key: wrong})
     assert set(RERANKERS) == {"tmira", "mira", "perceptron"}

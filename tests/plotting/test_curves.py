@@ -40,3 +40,16 @@ def test_figure_is_a_file(tmp_path, monkeypatch):
     (tmp_path / "c.tsv").write_text(TEXT)
     curves_figure(read_curves(tmp_path / "c.tsv"), "ll", tmp_path / "c.png", against="seconds")
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_command_draws_several_files(tmp_path, inside):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.tsv").write_text(TEXT)
+    run = inside(
+        "plot", "curves", "one.tsv", "two.tsv", "-o", "c.svg", "--metric", "ll", "--against", "seconds"
+    )
+    assert run.returncode == 0, run.stderr
+    assert "<svg" in (tmp_path / "c.svg").read_text()
+    run = inside("plot", "curves", "one.tsv", "-o", "d.png", "--metric", "accuracy")
+    assert run.stderr.decode() == "wordkit: error: no curve has the metric 'accuracy'; there are ll\n"
+    assert run.returncode == 1 and not (tmp_path / "d.png").exists()

@@ -32,6 +32,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "sparse-code": ("sparse_code", "Learn word vectors with exact zeros from co-occurrence counts."),
         "nbest": ("nbest", "Make lists of the best parses of sentences, for rerankers."),
         "trace-lasso": ("trace_lasso", "Select variables of a regression with correlated columns."),
+        "dcme": ("dcme", "Learn word vectors, or a classifier of very many classes, by a full soft-max."),
         "tmira": ("tmira", "Learn to rerank n-best lists, with weights in a tensor or in a vector."),
     },
     "Apply": {

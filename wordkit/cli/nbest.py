@@ -14,6 +14,7 @@ from wordkit.cli.report import (
     print_results,
     report_tally,
     resumable,
+    tell_results,
 )
 
 _DEFAULTS = {"n": 50, "max_length": 250}  # of a training; a model has its own
@@ -91,13 +92,14 @@ def command(context: click.Context, input: tuple[str, ...], **given: Any) -> Non
     options.one_standard_input(*inputs, given["resume"])
     options.check_outputs(*outputs, inputs=inputs)
     options.check_outputs(*outputs[:5], given["log"], inputs=[given["resume"]])
+    if given["as_json"] and "-" in outputs:
+        raise click.UsageError("--json wants standard output, which an output has (-)")
     started = time.monotonic()
     run = _bracketed if given["trees"] else _parsed if given["model"] else _trained
     result, signature = run(input, given)
     seconds = time.monotonic() - started
     if "-" in outputs:  # standard output has the lists
-        for name, value in result.metrics.items():
-            message(f"{name}\t{value}")
+        tell_results(signature, result)
     else:
         print_results("nbest", signature, seconds, [result], as_json=given["as_json"])
 

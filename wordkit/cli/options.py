@@ -183,6 +183,28 @@ def training_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
+    printable = (
+        text.isascii() or text.encode("utf-8", "ignore").decode() == text
+    )  # no bytes that were not UTF-8
+    if not text or not printable or any(c in text for c in " \t\r\n"):
+        raise click.BadParameter(f"{text!r}: expected some characters, and no space among them")
+    return text
+
+
+def labelled_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How labelled text is read."""
+    for option in (
+        click.option("--multi-label", type=click.Choice(["refuse", "first", "each"]), default="refuse",
+                     help="Documents with several labels: an error, the first one, or one copy for each."),
+        click.option("--label-prefix", default="__label__", callback=_prefix,
+                     help="What a label begins with; it ends at the next space or tab."),
+        click.option("--ngrams", type=click.IntRange(1, 8), default=1, help="Word n-grams up to this length as features."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
 def structure_option(*choices: str) -> Decorator:
     """``--structure``; the first choice is the default."""
     return click.option(

@@ -18,6 +18,8 @@ from wordkit.cli.report import message, report_tally
 @options.input_argument("input")
 @options.output_option("Where the labels go.", default="-")
 @click.option("--scores", is_flag=True, help="A label's margin after it, separated by a tab.")
+@click.option("--probabilities", is_flag=True,
+              help="A label's probability after it, and what --threshold is of; models of dcme have them.")  # fmt: skip
 @click.option("--top", type=options.count, default=1, help="This many labels a line, best first.")
 @click.option(
     "--threshold",
@@ -29,16 +31,17 @@ from wordkit.cli.report import message, report_tally
 @options.threads_option
 @click.pass_context
 def command(
-    context: click.Context, model: str, input: str, output: str, scores: bool, top: int, threshold: float | None,
-    skip_invalid: bool, strict: bool, threads: int,
+    context: click.Context, model: str, input: str, output: str, scores: bool, probabilities: bool, top: int,
+    threshold: float | None, skip_invalid: bool, strict: bool, threads: int,
 ) -> None:  # fmt: skip
     """Label documents with a trained classifier, or predict numbers with a regression: one line for each row of INPUT.
 
-    MODEL comes from train-rpa; INPUT is text, one document a line (labels in it are ignored), or svmlight records where the
-    model was trained on them. Labels are written as the training data had them, fields separated by tabs. Margins are not
-    probabilities: above 0 speaks for a label. A document without any known word gets the most frequent label, with a
-    margin of 0. For a MODEL of trace-lasso, INPUT is a matrix with the columns that it was trained on, in any form that
-    trace-lasso reads, svmlight where the model was trained on it; each row gives a number, or with logistic loss a class.
+    MODEL comes from train-rpa or dcme; INPUT is text, one document a line (labels in it are ignored), or svmlight records
+    where the model was trained on them. Labels are written as the training data had them, fields separated by tabs. Margins
+    of train-rpa are not probabilities: above 0 speaks for a label; scores of dcme are log-probabilities but for a constant
+    a line. A document without any known word gets the most frequent label, with a margin of 0. For a MODEL of trace-lasso,
+    INPUT is a matrix with the columns that it was trained on, in any form that trace-lasso reads, svmlight where the model
+    was trained on it; each row gives a number, or with logistic loss a class.
     """
     from wordkit.formats.model_file import read_header
     from wordkit.formats.opening import Input, open_output
@@ -50,17 +53,25 @@ def command(
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
     with Input(model) as source:
         if read_header(source)["kind"] == "regression":
-            given = options.given_by_user(context) & {"top", "threshold"}
+            given = options.given_by_user(context) & {"top", "threshold", "probabilities"}
             for name in sorted(given):
                 message(f"warning: --{name} means nothing to a regression model")
             _regression(source, input, output, scores, tally)
             return
         classifier = TextClassifier.load(source)
+    if probabilities and (scores or not classifier.has_probabilities):
+        raise click.UsageError(
+            "--probabilities does not go with --scores"
+            if scores
+            else f"--probabilities: {model} has margins only, see --scores"
+        )
     classifier.classifier.threads = threads
     unknown = total = 0
     with open_output(output) as out:
-        for block in classifier.predict_stream(input, tally):
-            out.write("".join(_lines(classifier, block, scores, top, threshold)).encode("utf-8"))
+        for block in classifier.predict_stream(input, tally, probabilities=probabilities):
+            out.write(
+                "".join(_lines(classifier, block, scores or probabilities, top, threshold)).encode("utf-8")
+            )
             out.flush()
             total += len(block[2])
             unknown += int(block[2].sum())

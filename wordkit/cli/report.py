@@ -142,6 +142,13 @@ def print_results(
     message(f"signature: {signature}")
 
 
+def tell_results(signature: str, result: Result) -> None:
+    """Say one evaluation's metrics on standard error: for commands whose standard output has something else."""
+    for name, value in result.metrics.items():
+        message(f"{name} {_number(value)}")
+    message(f"signature: {signature}")
+
+
 def _table(
     results: Sequence[Result], means: Mapping[str, float | None], covered: int, total: int
 ) -> Iterator[str]:

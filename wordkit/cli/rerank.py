@@ -7,7 +7,7 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.report import message, print_results, report_tally
+from wordkit.cli.report import message, print_results, report_tally, tell_results
 
 
 @options.command(
@@ -80,8 +80,6 @@ def command(
     result = reranking.result()
     named = signature("rerank", {}, [*records[:1], *reranking.inputs, *records[1:]])
     if output == "-" and not as_json:  # the choices are the result
-        for name, value in result.metrics.items():
-            message(f"{name} {'n/a' if value is None else format(value, '.6g')}")
-        message(f"signature: {named}")
+        tell_results(named, result)
     else:
         print_results("rerank", named, time.monotonic() - started, [result], as_json=as_json)

@@ -14,6 +14,7 @@ from wordkit.cli.report import (
     print_results,
     report_tally,
     resumable,
+    tell_results,
 )
 
 
@@ -129,7 +130,12 @@ def command(context: click.Context, nbest: tuple[str, ...], output: str, **given
     result = run.result()
     if given["curves"]:
         write_curves(given["curves"], run.model.history_, run.seconds)
-    print_results("tmira", run.signature(), time.monotonic() - started, [result], as_json=given["as_json"])
+    if given["curves"] == "-":  # the curves are what standard output has
+        tell_results(run.signature(), result)
+    else:
+        print_results(
+            "tmira", run.signature(), time.monotonic() - started, [result], as_json=given["as_json"]
+        )
 
 
 _TENSOR = ("order", "rank", "mapping", "modes", "start", "plain", "surrogate_epochs", "average_of")
@@ -155,4 +161,10 @@ def _check_meaning(given: dict[str, Any], explicit: set[str]) -> None:
         raise click.UsageError("--json and --curves - both want standard output")
     if "keep" in explicit and not given["dev"]:
         message("warning: --keep means nothing without --dev")
+    if (
+        "average_of" in explicit
+        and given["algorithm"] == "tmira"
+        and not (given["average"] or given["resume"])
+    ):
+        message("warning: --average-of means nothing without --average")
     options.warn_meaningless(_MEANINGLESS, given, explicit)

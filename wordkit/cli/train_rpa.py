@@ -39,15 +39,6 @@ def _grid(
     return grid
 
 
-def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
-    printable = (
-        text.isascii() or text.encode("utf-8", "ignore").decode() == text
-    )  # no bytes that were not UTF-8
-    if not text or not printable or any(c in text for c in " \t\r\n"):
-        raise click.BadParameter(f"{text!r}: expected some characters, and no space among them")
-    return text
-
-
 @options.command(
     "train-rpa", example="wordkit train-rpa data_samples/questions.train.txt -o questions.model --dim 50"
 )
@@ -74,9 +65,6 @@ def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
               help="One embedding matrix a class, or one for all.")  # fmt: skip
 @click.option("--normalize", type=click.Choice(["document", "input", "none"]), default="document",
               help="Unit length of the embedded document, of the bag of words, or neither.")  # fmt: skip
-@click.option(
-    "--ngrams", type=click.IntRange(1, 8), default=1, help="Word n-grams up to this length as features."
-)
 @click.option("--concat-onehot", is_flag=True, help="One-hot weights beside the re-embedded ones.")
 @click.option(
     "--average", is_flag=True, help="Classify with the mean of the weights over all steps (twice the memory)."
@@ -94,10 +82,7 @@ def _prefix(context: click.Context, option: click.Parameter, text: str) -> str:
               help="Values to choose from; with --cv alone the paper's grid.")  # fmt: skip
 @click.option("--format", "format", type=click.Choice(["text", "svmlight"]), default="text",
               help="Labelled text or svmlight.")  # fmt: skip
-@click.option("--label-prefix", default="__label__", callback=_prefix,
-              help="What a label begins with; it ends at the next space or tab.")  # fmt: skip
-@click.option("--multi-label", type=click.Choice(["refuse", "first", "each"]), default="refuse",
-              help="Documents with several labels: an error, the first one, or one copy for each.")  # fmt: skip
+@options.labelled_options
 @click.option("--vectors-out", type=click.Path(), metavar="VEC",
               help="Write the re-embedded word vectors; per-class matrices side by side.")  # fmt: skip
 @click.option(

@@ -1,6 +1,7 @@
 """Bracketed trees, ``(S1 (NP (DT the) (NN cat)) ...)``: candidates and gold trees.
 
-Candidates are ``qid<TAB>score<TAB>tree`` a line, those of a qid together; gold trees ``qid<TAB>tree``.
+Candidates are ``qid<TAB>score<TAB>tree`` a line, those of a qid together; gold trees ``qid<TAB>tree``. Lines that begin with
+``#`` and blank lines say nothing.
 
 A word stands in a bracket with its tag; a bracket with others in it is a phrase, whose label may be missing at the root. Words
 and labels hold no brackets and no blanks (the Penn treebank writes -LRB- and -RRB-).
@@ -17,6 +18,7 @@ from wordkit.errors import DataError
 from wordkit.formats.opening import Input, opened, text_blocks
 from wordkit.tally import Tally
 
+MOST_SCORE = 1e37  # differences of scores are float32 values of a feature
 _TOKEN = re.compile(r"[()]|[^() \t]+")
 _CANDIDATE, _GOLD = "qid<TAB>score<TAB>tree", "qid<TAB>tree"
 
@@ -134,12 +136,12 @@ class Candidates:
 
 
 def _rows(source: Input, tally: Tally, columns: int, expected: str) -> Iterator[tuple[int, int, list[str]]]:
-    """Line number, qid and the other fields of each line that is not blank."""
+    """Line number, qid and the other fields of each line that says something."""
     found = False
     for first, block in text_blocks(source, tally):
         for number, line in enumerate(block.decode("utf-8").split("\n"), first):
             line = line.rstrip("\r")
-            if not line.strip(" \t"):
+            if not line.strip(" \t") or line.startswith("#"):
                 continue
             found = True
             fields = line.split("\t")
@@ -187,6 +189,12 @@ def iter_candidates(path: str | os.PathLike[str] | Input, tally: Tally | None = 
             score = _number(score_text)
             if score is None:
                 fault = DataError(source.name, line, f"score `{score_text[:40]}` is not a number", _CANDIDATE)
+                tally.invalid(fault, "tree")
+                continue
+            if abs(score) > MOST_SCORE:
+                fault = DataError(
+                    source.name, line, f"score `{score_text[:40]}` is too large", f"at most {MOST_SCORE:g}"
+                )
                 tally.invalid(fault, "tree")
                 continue
             try:

@@ -23,9 +23,10 @@ from wordkit.tally import Tally
 
 _RECORD = "score qid:N index:value ..."
 MOST_QID = 10**18
+MOST_SCORE = 1e100  # beyond it differences and sums would not be finite
 
 
-@dataclass
+@dataclass(repr=False)
 class NbestLists:
     """S lists with R candidates in all.
 
@@ -47,6 +48,54 @@ class NbestLists:
 
     def __len__(self) -> int:
         return len(self.qids)
+
+    def __repr__(self) -> str:
+        return f"NbestLists({len(self)} lists, {len(self.scores)} candidates, {self.n_features} features)"
+
+    @staticmethod
+    def of_candidates(qids: Any, scores: Any, rows: Any) -> NbestLists:
+        """Lists of what Python has.
+
+        Args:
+            qids: (R,) whole numbers, the list of each candidate; those of a list stand together.
+            scores: (R,), higher is better. rows: (R, V) features, a SciPy matrix or an array.
+
+        Raises:
+            ValueError: see :meth:`check`.
+        """
+        matrix = csr_array(rows, dtype=np.float32)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        own = np.asarray(qids, dtype=np.int64)
+        firsts = np.flatnonzero(np.diff(own, prepend=own[:1] - 1)) if len(own) else np.empty(0, np.int64)
+        lists = NbestLists(
+            own[firsts],
+            np.append(firsts, len(own)).astype(np.int64),
+            np.asarray(scores, dtype=np.float64),
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.int32),
+            matrix.data,
+            np.arange(1, len(own) + 1),
+        )
+        lists.check()
+        return lists
+
+    def check(self) -> None:
+        """ValueError for arrays that are not as the attributes are described."""
+        starts, indptr = self.starts, self.indptr
+        ends = [(starts, len(self.qids), len(self.scores)), (indptr, len(self.scores), len(self.indices))]
+        for array, size, last in ends:
+            if array.shape != (size + 1,) or array[0] != 0 or array[-1] != last or (np.diff(array) < 0).any():
+                raise ValueError("starts or indptr do not fit the lists, candidates and features")
+        if len(self.values) != len(self.indices) or (np.diff(starts) < 1).any():
+            raise ValueError("values do not fit the indices, or a list has no candidate")
+        if len(np.unique(self.qids)) < len(self.qids):
+            raise ValueError("a qid comes twice: candidates of a list stand together")
+        if self.indices.min(initial=0) < 0:
+            raise ValueError("an index is negative")
+        if not ((np.abs(self.scores) <= MOST_SCORE).all() and np.isfinite(self.values).all()):
+            raise ValueError(f"a value is not finite, or a score is not, or is beyond {MOST_SCORE:g}")
 
     @property
     def n_features(self) -> int:
@@ -122,9 +171,11 @@ class ListReader:
             records = iter_svmlight(
                 source,
                 zero_based=False,
+                qids=True,
                 n_features=self.n_features,
                 tally=self.tally,
                 block_bytes=self.block_bytes,
+                record=_RECORD,
             )
             for block in records:
                 piece = self._candidates(source.name, block)
@@ -151,13 +202,12 @@ class ListReader:
 
     def _candidates(self, name: str, block: SvmlightData) -> NbestLists:
         """The records of a block as lists, the last one perhaps cut."""
-        if block.labels and block.qids is None:
-            raise DataError(name, int(block.lines[0]), "no qid", _RECORD)
-        qids = np.empty(0, np.int64) if block.qids is None else block.qids
+        assert block.qids is not None
+        qids = block.qids
         scores = _scores(block.labels)
         good = np.isfinite(scores)
         for row in np.flatnonzero(~good).tolist():
-            found = f"score `{block.labels[row]}` is not a number"
+            found = f"score `{block.labels[row]}` is {_what_is_wrong(block.labels[row])}"
             self.tally.invalid(DataError(name, int(block.lines[row]), found), "n-best line")
         firsts = np.flatnonzero(np.diff(qids, prepend=-1) != 0) if len(qids) else np.empty(0, np.int64)
         for first, qid in zip(firsts.tolist(), qids[firsts].tolist(), strict=True):
@@ -186,7 +236,7 @@ def _scores(labels: list[str]) -> np.ndarray:
     try:
         if "_" not in "".join(labels):  # float() would take it for a separator of digits
             scores = np.array(labels, dtype=np.float64)
-            scores[np.isinf(scores)] = np.nan
+            scores[~(np.abs(scores) <= MOST_SCORE)] = np.nan
             return scores
     except ValueError:
         pass
@@ -198,7 +248,14 @@ def _score(label: str) -> float:
         value = float(label) if "_" not in label else math.nan
     except ValueError:
         return math.nan
-    return value if math.isfinite(value) else math.nan
+    return value if abs(value) <= MOST_SCORE else math.nan
+
+
+def _what_is_wrong(score: str) -> str:
+    with contextlib.suppress(ValueError):
+        if "_" not in score and math.isfinite(float(score)):
+            return f"too large, expected at most {MOST_SCORE:g}"
+    return "not a number"
 
 
 def _some(block: SvmlightData, keep: np.ndarray) -> SvmlightData:
@@ -287,8 +344,10 @@ class ListWriter:
             raise WordkitError(
                 f"{self.name}: qid {qid} cannot be written (twice, or outside 0 to {MOST_QID})"
             )
-        if not (np.isfinite(numbers).all() and np.isfinite(matrix.data).all()):
-            raise WordkitError(f"{self.name}: a number of qid {qid} is not finite")
+        if not ((np.abs(numbers) <= MOST_SCORE).all() and np.isfinite(matrix.data).all()):
+            raise WordkitError(
+                f"{self.name}: a number of qid {qid} is not finite, or a score beyond {MOST_SCORE:g}"
+            )
         if matrix.indices.size and int(matrix.indices.max()) >= MAX_INDEX:
             raise WordkitError(f"{self.name}: an index of qid {qid} is greater than {MAX_INDEX}")
         self._seen.add(int(qid))

@@ -6,6 +6,7 @@ Lines that begin with ``#`` and blank lines say nothing.
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,19 +30,18 @@ class CandidateCounts:
     """
 
     def __init__(self, path: str | os.PathLike[str] | Input) -> None:
-        rows: list[tuple[int, ...]] = []
-        lines: list[int] = []
+        rows, lines = array("q"), array("q")
         with opened(path) as source:
             self.name = source.name
             for first, block in text_blocks(source, Tally()):
                 for number, line in enumerate(block.split(b"\n"), first):
                     fields = line.split()
                     if fields and not fields[0].startswith(b"#"):
-                        rows.append(_count_row(source.name, number, fields))
+                        rows.extend(_count_row(source.name, number, fields))
                         lines.append(number)
         if not rows:
             raise DataError(self.name, None, "holds no counts", _COUNTS)
-        table = np.array(rows, dtype=np.int64)
+        table = np.array(rows, dtype=np.int64).reshape(-1, 4)
         self.qids, self.counts = table[:, 0], np.ascontiguousarray(table[:, 1:])
         self._lines, self._taken = lines, 0
 
@@ -68,8 +68,8 @@ class CandidateCounts:
             self._missing(self._taken)
 
     def _missing(self, candidates: int, more: str = "") -> None:
-        lines = _times(len(self.qids), "line")
-        raise DataError(self.name, None, f"{lines} of counts for {_times(candidates, 'candidate')}{more}")
+        found = f"{times(len(self.qids), 'line')} of counts for {times(candidates, 'candidate')}{more}"
+        raise DataError(self.name, None, found, "a line for each candidate of the lists, and no others")
 
 
 def read_counts(
@@ -92,13 +92,14 @@ def read_counts(
     return counts.qids, counts.counts
 
 
-def _times(count: int, what: str) -> str:
+def times(count: int, what: str) -> str:
+    """``1 line``, ``2 lines``."""
     return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _count_row(name: str, line: int, fields: list[bytes]) -> tuple[int, ...]:
     if len(fields) != 4:
-        raise DataError(name, line, f"{_times(len(fields), 'column')}, 4 expected")
+        raise DataError(name, line, f"{times(len(fields), 'column')}, 4 expected")
     for field in fields:
         if not field.isdigit() or len(field) > 18:
             raise DataError(name, line, f"`{field[:30].decode('utf-8', 'replace')}` is no count", _COUNTS)

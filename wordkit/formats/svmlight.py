@@ -27,6 +27,7 @@ from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, opened, tex
 from wordkit.tally import Tally
 
 MAX_INDEX = 2**31 - 1
+MOST_QID_DIGITS = 18
 ROWS_AT_ONCE = 4096  # of a matrix that is written
 _RECORD = "label index:value ..."
 _PLUS_NUMBER = re.compile(r"^\+(?=[0-9.])")
@@ -80,7 +81,7 @@ class _Buffers:
         return (*rows, self.indices, self.values, self.undecided, self.scratch)
 
 
-def _fault(name: str, state: np.ndarray, status: int, block: bytes, base: int) -> DataError:
+def _fault(name: str, state: np.ndarray, status: int, block: bytes, base: int, record: str) -> DataError:
     """What to say of the line that the kernel has just refused."""
     start = int(state[kernel.FIELD])
     field = re.split(rb"[ \t\r\n]", block[start : start + 60], maxsplit=1)[0].decode("utf-8", "replace")
@@ -88,7 +89,7 @@ def _fault(name: str, state: np.ndarray, status: int, block: bytes, base: int) -
     if status == kernel.BAD_VALUE and re.fullmatch(r"[+-]?(nan|inf|infinity)", value, re.IGNORECASE):
         status = kernel.NOT_FINITE
     found, expected = {
-        kernel.NO_LABEL: ("no label", _RECORD),
+        kernel.NO_LABEL: ("no label", record),
         kernel.BAD_FIELD: (f"field `{field}`", "index:value with an index of digits"),
         kernel.BAD_VALUE: (f"field `{field}`: `{value}` is not a number", "index:value"),
         kernel.NOT_FINITE: (f"field `{field}`: not a finite float32 number", None),
@@ -98,16 +99,20 @@ def _fault(name: str, state: np.ndarray, status: int, block: bytes, base: int) -
         kernel.QID_MISSING: ("no qid", "a qid in every record, as in those before"),
         kernel.QID_UNEXPECTED: ("a qid", "none, as in the records before"),
     }[status]
+    if status == kernel.BAD_FIELD and field.startswith("qid:"):
+        expected = f"qid:N behind the label, N a whole number of at most {MOST_QID_DIGITS} digits"
+    elif status == kernel.QID_MISSING and record != _RECORD:  # the first record may lack it as well
+        expected = record
     return DataError(name, int(state[kernel.LINE]) - 1, found, expected)
 
 
 def _parse(
-    name: str, block: bytes, state: np.ndarray, base: int, labelled: bool, tally: Tally, buffers: _Buffers
-) -> None:
+    name: str, block: bytes, state: np.ndarray, base: int, labelled: bool, tally: Tally, buffers: _Buffers, record: str
+) -> None:  # fmt: skip
     """Run the kernel over a block, telling the tally of every line at fault."""
     arrays = buffers.arrays()
     while status := kernel.parse_lines(block, state, base, labelled, *arrays):
-        tally.invalid(_fault(name, state, status, block, base), "svmlight line")
+        tally.invalid(_fault(name, state, status, block, base, record), "svmlight line")
     for place, start, end in buffers.undecided[: state[kernel.UNDECIDED]]:
         buffers.values[place] = float(block[start:end])
 
@@ -147,8 +152,10 @@ def iter_svmlight(
     zero_based: bool,
     n_features: int | None = None,
     labelled: bool = True,
+    qids: bool | None = None,
     tally: Tally | None = None,
     block_bytes: int = BLOCK_BYTES,
+    record: str = _RECORD,
 ) -> Iterator[SvmlightData]:
     """Read in pieces of about ``block_bytes`` of text, some of which may have no record; memory does not grow with the file.
 
@@ -157,7 +164,9 @@ def iter_svmlight(
         zero_based: where indices start; an index below that is an invalid record.
         n_features: the model's width: greater indices are left out and counted as a warning. None takes all.
         labelled: a record without a label is an invalid record; False gives it the empty label.
+        qids: whether each record has a qid; None goes by the first one.
         tally: policy and counts of odd records; errors are raised when None.
+        record: what a line should look like, for messages.
 
     Raises:
         DataError: an invalid record, no record at all (where they are ``labelled``), a file that is no text.
@@ -166,7 +175,7 @@ def iter_svmlight(
     base = 0 if zero_based else 1
     buffers = _Buffers(0, 0)
     state = np.zeros(kernel.STATE_SIZE, np.int64)
-    state[kernel.QID] = -1
+    state[kernel.QID] = -1 if qids is None else qids
     total = 0
     with opened(path) as source:
         for line, block in text_blocks(source, tally, block_bytes):
@@ -177,7 +186,7 @@ def iter_svmlight(
                 buffers = _Buffers(max(len(block), buffers.size), max(rows, buffers.rows))
             state[[kernel.AT, kernel.ROWS, kernel.FILLED, kernel.UNDECIDED]] = 0
             state[kernel.LINE] = line
-            _parse(source.name, block, state, base, labelled, tally, buffers)
+            _parse(source.name, block, state, base, labelled, tally, buffers, record)
             rows, filled = int(state[kernel.ROWS]), int(state[kernel.FILLED])
             total += rows
             indices = buffers.indices[:filled].copy()
@@ -194,7 +203,7 @@ def iter_svmlight(
             )
             yield piece if n_features is None else _within(piece, n_features, source.name, tally)
         if total == 0 and labelled:
-            raise DataError(source.name, None, "holds no record", _RECORD)
+            raise DataError(source.name, None, "holds no record", record)
 
 
 def read_svmlight(

@@ -29,26 +29,27 @@ def plain_label(label: str) -> str:
 class GoldBrackets:
     """Brackets of a gold tree, for the counts of its candidates.
 
-    ``n_words``: words of the sentence as the candidates have them, without the gold tree's traces.
+    ``words``: of the sentence as the candidates have it, without the gold tree's traces.
     """
 
     def __init__(self, gold: Tree) -> None:
         kept, self._place = 0, [0]  # place of each of the candidates' words among those that count
         own = [0]
+        self.words: list[str] = []
         for leaf in gold.leaves():
             counts = leaf.label not in PUNCTUATION
             kept += counts
             own.append(kept)
             if leaf.label != "-NONE-":
                 self._place.append(kept)
-        self.n_words = len(self._place) - 1
+                self.words.append(str(leaf.word))
         self._brackets = Counter(_brackets(gold, own))
         self._total = sum(self._brackets.values())
 
     def counts(self, candidate: Tree) -> tuple[int, int, int]:
         """Matched, gold and proposed brackets; ValueError for a tree with another number of words."""
-        if candidate.end != self.n_words:
-            raise ValueError(f"a tree of {candidate.end} words; the gold tree has {self.n_words}")
+        if candidate.end != len(self.words):
+            raise ValueError(f"a tree of {candidate.end} words; the gold tree has {len(self.words)}")
         proposed = Counter(_brackets(candidate, self._place))
         matched = sum(min(count, self._brackets[bracket]) for bracket, count in proposed.items())
         return matched, self._total, sum(proposed.values())

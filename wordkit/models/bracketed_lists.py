@@ -84,6 +84,7 @@ class BracketedRun:
             if trees.qid not in self.gold:
                 raise DataError(name, trees.lines[0], f"qid {trees.qid} has no gold tree", "one in --gold")
             gold = GoldBrackets(self.gold[trees.qid])
+            self._compare_words(gold.words, trees, name)
             for c, (tree, line) in enumerate(zip(trees.trees, trees.lines, strict=True)):
                 try:
                     counts[c] = gold.counts(tree)
@@ -98,6 +99,18 @@ class BracketedRun:
         places, values = relative(found)
         keys = [self._key(names[place]) for place in places.tolist()]
         return CandidateList(trees.qid, scores, counts, np.array(keys, dtype=np.uint64), values)
+
+    def _compare_words(self, words: list[str], trees: Candidates, name: str) -> None:
+        """Warn of trees with other words than the gold tree: of another sentence, or of a parser that changes words."""
+        for tree, line in zip(trees.trees, trees.lines, strict=True):
+            own = [str(leaf.word) for leaf in tree.leaves()]
+            other = next(
+                (place for place, pair in enumerate(zip(own, words, strict=False)) if len(set(pair)) > 1),
+                None,
+            )
+            if other is not None:
+                found = f"word {other + 1} is `{own[other][:40]}`, `{words[other][:40]}` in the gold tree"
+                self.tally.warn("tree with other words than its gold tree", DataError(name, line, found))
 
     def _key(self, name: str) -> int:
         if self.options["model"]:

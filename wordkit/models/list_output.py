@@ -32,7 +32,10 @@ class ListOutput:
         self._trees: BinaryIO | None = None
         self._qids: list[np.ndarray] = []
         self._counts: list[np.ndarray] = []
-        self._sums = np.zeros((3, 3), np.int64)  # first candidates, best and worst ones
+        self._left = set(self.choices or ())  # qids of choices that no list was found for yet
+        self._sums = np.zeros(
+            (4, 3), np.int64
+        )  # first candidates, best and worst ones, and those that are chosen
         self.n_lists = self.n_scored = self.n_candidates = self.n_dropped = 0
 
     @contextlib.contextmanager
@@ -46,13 +49,20 @@ class ListOutput:
             if self.options["output"] is not None:
                 self._lists = stack.enter_context(list_writer(self.options["output"], header))
             yield
+            if self._left:
+                found = f"a choice for qid {min(self._left)}, which has no list"
+                raise DataError(
+                    self.options["choices"], None, found, "a choice for each list: choices of other lists?"
+                )
             if self.options["counts_out"] is not None:
                 self._write_counts()
 
     def add(self, one: CandidateList, index: FeatureIndex) -> None:
         """A list, after those before it."""
         shares = one.shares()
-        picked = one.counts[[0, int(np.argmax(shares)), int(np.argmin(shares))]]
+        chosen = self.pick(one.qid, len(shares))
+        self._left.discard(one.qid)
+        picked = one.counts[[0, int(np.argmax(shares)), int(np.argmin(shares)), chosen]]
         if one.counts[0, 1]:
             self._sums += picked
             self.n_scored += 1
@@ -106,11 +116,13 @@ class ListOutput:
                 out.write(f"{number}\t{name}\n".encode())
 
     def metrics(self) -> dict[str, float | None]:
-        """Of the first candidates, the best and the worst ones: 2 matched / (gold + proposed) over all sentences."""
+        """Of the first candidates, the best, the worst and the chosen ones: 2 matched / (gold + proposed) over all sentences."""
         metrics: dict[str, float | None] = {}
         for name, (matched, gold, proposed) in zip(
-            ("first", "best", "worst"), self._sums.tolist(), strict=True
+            ("first", "best", "worst", "chosen"), self._sums.tolist(), strict=True
         ):
+            if name == "chosen" and self.choices is None:
+                continue
             metrics[f"{name}_fscore"] = 2 * matched / (gold + proposed) if gold else None
         metrics["candidates"] = self.n_candidates
         if self.options["output"] is not None:

@@ -6,6 +6,7 @@ the order of the file's indices, but for the features that are to come first.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,12 @@ from wordkit._kernels import nbest_pack
 from wordkit.checks import array_of, require
 from wordkit.errors import WordkitError
 from wordkit.formats.nbest import NbestLists, joined_ends
+from wordkit.formats.nbest_counts import times
 from wordkit.models.array_spool import ArraySpool
+
+# Indices below this have a place each in tables; where greater ones occur, such as hashed features of 31 bits, those that are
+# there are numbered, which takes longer and no memory for all the others.
+MOST_PLACES = 2**23
 
 
 @dataclass(eq=False)
@@ -31,19 +37,31 @@ class FeatureTable:
 
     indices: np.ndarray
     scale: np.ndarray
-    _lookup: np.ndarray | None = field(default=None, repr=False)
+    _places: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
 
     def __len__(self) -> int:
         return len(self.indices)
 
-    @property
-    def lookup(self) -> np.ndarray:
-        """int32: a feature's number for each index, -1 for those that the model does not know."""
-        if self._lookup is None:
-            table = np.full(int(self.indices.max(initial=-1)) + 1, -1, np.int32)
-            table[self.indices] = np.arange(len(self.indices), dtype=np.int32)
-            self._lookup = table
-        return self._lookup
+    def lookup(self, indices: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where to look up features: int32 places, one for each of ``indices``, and the feature's number in each place.
+
+        The number is -1 for a feature that the model does not know. All indices are below ``width``.
+        """
+        width = max(width, int(self.indices.max(initial=-1)) + 1)
+        if width > MOST_PLACES:
+            known, order = self._sorted
+            at = np.searchsorted(known, indices)
+            places = np.where(np.append(known, -1)[at] == indices, at, len(known))
+            return places.astype(np.int32), np.append(order, -1).astype(np.int32)
+        if width > len(self._places):
+            self._places = np.full(width, -1, np.int32)
+            self._places[self.indices] = np.arange(len(self.indices), dtype=np.int32)
+        return indices, self._places
+
+    @functools.cached_property
+    def _sorted(self) -> tuple[np.ndarray, np.ndarray]:
+        order = np.argsort(self.indices)
+        return self.indices[order], order
 
     def arrays(self) -> dict[str, np.ndarray]:
         """For a model file."""
@@ -119,7 +137,6 @@ class Packer:
 
     def __init__(self, table: FeatureTable) -> None:
         self.table = table
-        self._lookup = table.lookup
         self._last = np.full(len(table), -1, np.int64)
         self._place = np.empty(len(table), np.int32)
         self._lists = self.unknown = self.entries = 0
@@ -130,10 +147,7 @@ class Packer:
         Raises:
             WordkitError: a value is too large for its feature's scale.
         """
-        if piece.n_features > len(self._lookup):
-            longer = np.full(piece.n_features, -1, np.int32)
-            longer[: len(self._lookup)] = self._lookup
-            self._lookup = longer
+        indices, lookup = self.table.lookup(piece.indices, piece.n_features)
         size = len(piece.indices)
         ends, firsts = np.empty(len(piece.indptr), np.int64), np.empty(len(piece) + 1, np.int64)
         places, features, values = (
@@ -142,7 +156,7 @@ class Packer:
             np.empty(size, np.float32),
         )
         kept, distinct = nbest_pack.pack(
-            piece.starts, piece.indptr, piece.indices, piece.values, self._lookup, self.table.scale, self._lists,
+            piece.starts, piece.indptr, indices, piece.values, lookup, self.table.scale, self._lists,
             self._last, self._place, ends, places, values, firsts, features,
         )  # fmt: skip
         if not np.isfinite(values[:kept]).all():
@@ -197,7 +211,8 @@ class ListCorpus:
     Call :meth:`add` for each piece, then :meth:`choose`, then :meth:`pack`.
 
     Attributes:
-        lists_of: int32, in how many lists each feature varies, by index.
+        lists_of: int32, in how many lists each feature varies, by place: that of its index, or of the index among ``known``.
+        known: int32, the indices that occur, in their order; None as long as all are below ``MOST_PLACES``.
         entries: of all candidates.
     """
 
@@ -206,14 +221,20 @@ class ListCorpus:
         self._indices, self._values = ArraySpool(np.int32, folder), ArraySpool(np.float32, folder)
         self._heads: list[NbestLists] = []
         self._last, self._scratch = np.empty(0, np.int64), [np.empty(0, kind) for kind in _COUNTING]
+        self.known: np.ndarray | None = None
         self._width = self._lists = self._candidates = 0
 
     def add(self, piece: NbestLists) -> None:
         """Count the features of some lists, and keep them."""
-        self._grow(piece.n_features)
+        self._width = max(self._width, piece.n_features)
+        indices = piece.indices
+        if self._width > MOST_PLACES:
+            indices = self._numbered(indices)
+        else:
+            self._grow(self._width)
         first, times, lists, sums, squares, spread = self._scratch
         nbest_pack.count_lists(
-            piece.starts, piece.indptr, piece.indices, piece.values, self._lists, self._last, first, times, lists, sums, squares,
+            piece.starts, piece.indptr, indices, piece.values, self._lists, self._last, first, times, lists, sums, squares,
             spread,
         )  # fmt: skip
         self._indices.append(piece.indices)
@@ -222,8 +243,21 @@ class ListCorpus:
         self._lists += len(piece)
         self._candidates += len(piece.scores)
 
+    def _numbered(self, indices: np.ndarray) -> np.ndarray:
+        """The place of each index among the known ones, of which there is one from now on for each that occurs."""
+        if self.known is None:
+            self.known = np.flatnonzero(self._last >= 0).astype(np.int32)
+            self._last = self._last[self.known]
+            self._scratch = [array[self.known] for array in self._scratch]
+        new = np.setdiff1d(indices, self.known)
+        if len(new):
+            at = np.searchsorted(self.known, new)
+            self.known = np.insert(self.known, at, new)
+            self._last = np.insert(self._last, at, -1)
+            self._scratch = [np.insert(array, at, 0) for array in self._scratch]
+        return np.searchsorted(self.known, indices).astype(np.int32)
+
     def _grow(self, width: int) -> None:
-        self._width = max(self._width, width)
         if width > len(self._last):
             more = max(width, 2 * len(self._last)) - len(self._last)
             self._last = np.concatenate([self._last, np.full(more, -1, np.int64)])
@@ -238,7 +272,7 @@ class ListCorpus:
 
     @property
     def lists_of(self) -> np.ndarray:
-        return self._scratch[2][: self._width]
+        return self._scratch[2][: self._width if self.known is None else None]
 
     def choose(self, min_count: int, *, plain: int = 0, standardize: bool = False) -> FeatureTable:
         """The features to learn weights of.
@@ -249,14 +283,18 @@ class ListCorpus:
             standardize: divide a feature's values by their standard deviation within lists, over all candidates.
 
         Raises:
-            WordkitError: none is left.
+            WordkitError: none is left, or far too many.
         """
         lists_of = self.lists_of
+        if not min_count and self.known is not None:
+            raise WordkitError(
+                f"indices go up to {self._width}, too many to keep all (min_feature_count 0); 1 keeps those that vary"
+            )
         kept = np.flatnonzero(lists_of >= min_count)
         if not len(kept):
             most = int(lists_of.max(initial=0))
             raise WordkitError(
-                f"none of {np.count_nonzero(lists_of)} features varies in {min_count} lists or more (the most: {most})"
+                f"none of {np.count_nonzero(lists_of)} features varies in {times(min_count, 'list')} or more (the most: {most})"
             )
         if plain:
             often = kept[np.argsort(-lists_of[kept], kind="stable")[:plain]]
@@ -266,7 +304,7 @@ class ListCorpus:
             spread = self._scratch[5][kept]
             known = spread > 0
             scale[known] = np.sqrt(self._candidates / spread[known])
-        return FeatureTable(kept.astype(np.int32), scale)
+        return FeatureTable((kept if self.known is None else self.known[kept]).astype(np.int32), scale)
 
     def pack(self, table: FeatureTable) -> PackedLists:
         """The lists with those features."""

@@ -13,7 +13,7 @@ from wordkit.formats.nbest_counts import CandidateCounts
 from wordkit.formats.opening import Input
 from wordkit.models.nbest_corpus import Packer
 from wordkit.models.rerank_weights import score_all
-from wordkit.models.rerankers import Reranker
+from wordkit.models.reranker import Reranker
 from wordkit.tally import Tally
 
 

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from wordkit.errors import DataError, WordkitError
+from wordkit.evaluation.reranking import chosen_quality
 from wordkit.evaluation.result import Result
 from wordkit.formats.nbest import ListReader, NbestLists
-from wordkit.formats.nbest_counts import read_counts
+from wordkit.formats.nbest_counts import read_counts, times
 from wordkit.formats.opening import Input, open_output
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, pack_lists
+from wordkit.models.reranker import Reranker
 from wordkit.models.reranker_model import load_checkpoint, save_checkpoint, save_reranker
-from wordkit.models.rerankers import RERANKERS, Reranker
+from wordkit.models.rerankers import RERANKERS, reranker_from_state
 from wordkit.monitor import Monitor
 from wordkit.signature import signature
 from wordkit.tally import Tally
@@ -92,12 +94,12 @@ class Run:
         candidates = np.diff(packed.starts)
         highest = np.maximum.reduceat(packed.scores, packed.starts[:-1])
         equal = highest == np.minimum.reduceat(packed.scores, packed.starts[:-1])
-        text = f"{len(packed)} lists, {len(packed.scores)} candidates"
+        text = f"{times(len(packed), 'list')}, {times(len(packed.scores), 'candidate')}"
         if alone := int(np.count_nonzero(candidates == 1)):
-            text += f", {alone} lists of one"
+            text += f", {times(alone, 'list')} of one"
         if same := int(np.count_nonzero(equal & (candidates > 1))):
             text += f", {same} of equal candidates"
-        text += f"; {len(table)} features kept, {varying} vary within lists"
+        text += f"; {times(len(table), 'feature')} kept, {varying} vary within lists"
         if left_out := corpus.entries - len(packed.values):
             text += f"; {left_out} of {corpus.entries} values are of features left out"
         return text
@@ -114,9 +116,9 @@ class Run:
         known = {"algorithm": model.algorithm, **model.get_params()}
         for name in sorted(self.explicit & set(known) - _RESUME_MAY_CHANGE):
             if _listed(options[name]) != _listed(known[name]):
-                option = name.replace("_", "-")
+                option, was, now = _typed(name, known[name], options[name])
                 raise WordkitError(
-                    f"{options['resume']}: --{option} was {known[name]}, not {options[name]}: leave it out to go on"
+                    f"{options['resume']}: --{option} was {was}, not {now}: leave it out to go on"
                 )
         model.set_params(**{name: options[name] for name in self.explicit & _RESUME_MAY_CHANGE})
         model.threads = options["threads"]
@@ -161,15 +163,20 @@ class Run:
         """The model of the best epoch, and by option that of the last one."""
         save_reranker(output, self.model, self._header())
         if last:
-            model = Reranker.from_state(*self.model.state())
+            model = reranker_from_state(*self.model.state())
             model.weights_, model.best_epoch_ = self.model.last_weights_, self.model.n_iter_
             save_reranker(last, model, self._header())
 
     def result(self) -> Result:
-        """The numbers of the run: those of the epoch that was kept, and the held-out ones of the last."""
+        """The numbers of the run: those of the epoch that was kept, beside the first candidates and the best, and the held-out
+        ones of the last epoch."""
         model = self.model
-        kept = model.history_[model.best_epoch_ - 1]
+        kept = {**model.history_[model.best_epoch_ - 1]}
+        kept |= model.measured("train", model.weights_, self.packed, self.counts)
         metrics = {key: value for key, value in kept.items() if key not in ("epoch", "steps")}
+        metrics |= _limits("train", self.packed, self.counts)
+        if self.dev is not None:
+            metrics |= _limits("dev", self.dev, self.dev_counts)
         last = {f"last_{key}": value for key, value in model.history_[-1].items() if key.startswith("dev_")}
         return Result(
             name="tmira",
@@ -186,6 +193,24 @@ class Run:
             total=len(self.packed),
             details={"history": model.history_},
         )
+
+
+def _limits(what: str, lists: PackedLists, counts: np.ndarray | None) -> dict[str, float | None]:
+    """What the first candidates of all lists have, and the oracles."""
+    metrics = {}
+    for choice, places in (("first", np.zeros(len(lists), np.int32)), ("oracle", lists.oracles)):
+        name, value = chosen_quality(lists.starts, lists.scores, counts, places)
+        metrics[f"{choice}_{what}_{name}"] = value
+    return metrics
+
+
+def _typed(name: str, *values: Any) -> tuple[str, ...]:
+    """An option and values of it as the command line has them."""
+    if name == "shuffle":
+        name, values = "no-shuffle", tuple(not value for value in values)
+    said = {True: "on", False: "off", None: "the default"}
+    written = ("x".join(map(str, v)) if isinstance(v, (list, tuple)) else v for v in values)
+    return name.replace("_", "-"), *(said[v] if v is None or isinstance(v, bool) else str(v) for v in written)
 
 
 def _listed(value: Any) -> Any:

@@ -12,7 +12,8 @@ from wordkit.checks import require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.model_file import read_model, write_model
 from wordkit.formats.opening import Input
-from wordkit.models.rerankers import Reranker
+from wordkit.models.reranker import Reranker
+from wordkit.models.rerankers import reranker_from_state
 
 KIND, CHECKPOINT = "reranker", "reranker-training"
 KINDS = {KIND: "a reranker (the -o of tmira)"}
@@ -64,7 +65,7 @@ def _model(
     path: str | os.PathLike[str] | Input, header: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> Reranker:
     try:
-        return Reranker.from_state(arrays, header)
+        return reranker_from_state(arrays, header)
     except (ValueError, TypeError, KeyError, OverflowError, UnicodeError) as error:
         raise _damaged(path, error) from None
 

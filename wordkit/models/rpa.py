@@ -15,7 +15,8 @@ from wordkit import rng
 from wordkit._kernels import rpa_step
 from wordkit.checks import array_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
-from wordkit.models.base import Estimator, as_labels, as_rows, one_of, positive, row_arrays, whole
+from wordkit.models.base import as_labels, one_of, positive, row_arrays, whole
+from wordkit.models.classifier import RowClassifier
 from wordkit.models.rpa_weights import Matrix, Weights
 from wordkit.monitor import Monitor
 
@@ -31,7 +32,7 @@ DEFAULT_C = {"rpa": 0.01, "pa": 1.0, "pa-onehot": 1.0}
 _WORK = 1 << 31
 
 
-class RPAClassifier(Estimator):
+class RPAClassifier(RowClassifier):
     """RPA, and PA-II on fixed vectors or one-hot features, one against all; two classes are one binary problem.
 
     Args:
@@ -70,10 +71,6 @@ class RPAClassifier(Estimator):
         self.embedding, self.normalize, self.concat_onehot = embedding, normalize, concat_onehot
         self.average, self.shuffle, self.seed, self.threads = average, shuffle, seed, threads
 
-    classes_: np.ndarray
-    class_counts_: np.ndarray
-    n_features_in_: int
-    n_iter_: int
     position_: int  # documents done of the epoch that was interrupted
     history_: list[dict[str, Any]]
     weights_: Weights
@@ -107,11 +104,7 @@ class RPAClassifier(Estimator):
             Interrupted: the monitor asked to stop; :meth:`resume` goes on from there.
         """
         self._check_parameters()
-        rows = as_rows(X)
-        labels = as_labels(y, rows.shape[0])
-        classes = np.unique(labels)
-        if len(classes) < 2:
-            raise ValueError(f"Classifier can't train when only one class is present: {classes[0]!r}.")
+        rows, labels, classes = self._labelled(X, y)
         self._begin(classes, rows.shape[1])
         self.class_counts_ = np.bincount(np.searchsorted(classes, labels), minlength=len(classes))
         return self.resume(rows, labels, monitor=monitor)
@@ -165,9 +158,6 @@ class RPAClassifier(Estimator):
         self._sums[:] = 0
         return self.resume(rows, labels, monitor=monitor)
 
-    def _rows(self, X: Any) -> scipy.sparse.csr_array:
-        return as_rows(X, getattr(self, "n_features_in_", None), type(self).__name__)
-
     def _check_parameters(self) -> None:
         one_of("algorithm", self.algorithm, ALGORITHMS)
         one_of("update", self.update, UPDATES)
@@ -212,14 +202,6 @@ class RPAClassifier(Estimator):
             raise ValueError("vectors contain NaN or infinity.")
         return vectors
 
-    def _targets(self, labels: np.ndarray) -> np.ndarray:
-        found = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
-        if not np.array_equal(self.classes_[found], labels):
-            raise ValueError(
-                f"labels {np.setdiff1d(labels, self.classes_).tolist()} are not among the classes"
-            )
-        return found.astype(np.int32)
-
     def _costs(self) -> np.ndarray:
         """C of each class (rows) on its negative and positive examples (columns)."""
         counts = self.class_counts_.astype(float)
@@ -230,11 +212,6 @@ class RPAClassifier(Estimator):
                 weights[:, 1] *= total / (2 * np.maximum(counts, 1))
                 weights[:, 0] *= total / (2 * np.maximum(total - counts, 1))
         return np.minimum(weights, np.finfo(float).max)
-
-    def _order(self, n: int) -> np.ndarray:
-        if not self.shuffle:
-            return np.arange(n)
-        return rng.stream(self.seed, rng.SHUFFLE, self.n_iter_).permutation(n)
 
     def _epoch(self, matrix: Matrix, targets: np.ndarray, monitor: Monitor) -> None:
         """One pass over the rows, or the rest of an interrupted one."""
@@ -307,22 +284,6 @@ class RPAClassifier(Estimator):
         scores = self.decision_function(X)
         return np.stack([0.0 - scores, scores], axis=1) if scores.ndim == 1 else scores  # 0 stays 0, not -0
 
-    def best_classes(self, scores: np.ndarray, empty: np.ndarray) -> np.ndarray:
-        """Class numbers (n) for scores; documents without any feature (``empty``, bool) get the most frequent class."""
-        best = scores.argmax(axis=1)
-        best[empty] = int(np.argmax(self.class_counts_))
-        return best
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The label of each row (n)."""
-        self._check_fitted("weights_")
-        rows = self._rows(X)
-        return self.classes_[self.best_classes(self.class_scores(rows), np.diff(rows.indptr) == 0)]
-
-    def score(self, X: Any, y: Any) -> float:
-        """Accuracy."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
-
     def word_vectors(self) -> np.ndarray:
         """Re-embedded vectors, (features, k), the classes' matrices side by side where each has its own (features, g k)."""
         self._check_fitted("weights_")
@@ -359,19 +320,13 @@ class RPAClassifier(Estimator):
         model._check_parameters()
         model.weights_ = Weights.from_state(arrays, value_of(values, "documents_seen", int, 0))
         groups, m = model.weights_.groups, model.weights_.classes_per_group
-        model.classes_ = np.asarray(arrays["classes"])
-        known = model.classes_.ndim == 1 and np.array_equal(np.unique(model.classes_), model.classes_)
-        require(known and len(model.classes_) >= 2, "classes are not two or more sorted labels")
+        model._take_classes(arrays)
         problems = len(model.classes_) if len(model.classes_) > 2 else 1
         require(groups * m == problems, f"{len(model.classes_)} classes have {groups} x {m} weights")
         planes = 2 if model.average else 1
         require(model.weights_.w.shape[1] == planes, f"weights have not {planes} planes")
-        model.class_counts_ = array_of(arrays, "class_counts", np.int64, (len(model.classes_),))
         model._sums = array_of(arrays, "epoch_sums", np.float64, (groups, 3))
-        require(
-            bool(np.isfinite(model._sums).all()) and bool((model.class_counts_ >= 0).all()),
-            "counts are negative",
-        )
+        require(bool(np.isfinite(model._sums).all()), "epoch_sums are not finite")
         model.n_features_in_ = model.weights_.n_features
         model.n_iter_ = value_of(values, "epochs_done", int, 0)
         model.position_ = value_of(values, "position", int, 0)
@@ -380,17 +335,6 @@ class RPAClassifier(Estimator):
             all(isinstance(record, dict) for record in model.history_), "history is not a list of records"
         )
         return model
-
-    def __sklearn_tags__(self) -> Any:
-        """For scikit-learn's tools, which are the only callers."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(sparse=True),
-        )
 
 
 def random_vectors(n: int, dim: int, seed: int) -> np.ndarray:

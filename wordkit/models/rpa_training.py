@@ -10,10 +10,16 @@ import numpy as np
 
 from wordkit.errors import WordkitError
 from wordkit.evaluation.result import Result
-from wordkit.formats.opening import names_of
 from wordkit.formats.vectors import read_vectors, write_vectors
 from wordkit.models.cross_validation import stratified_folds
-from wordkit.models.features import Features, LabelledRows, SvmlightFeatures, TextFeatures
+from wordkit.models.features import Features, LabelledRows, TextFeatures
+from wordkit.models.labelled_training import (
+    check_features,
+    check_same_data,
+    contradiction,
+    data_notes,
+    features_of,
+)
 from wordkit.models.rpa import RPAClassifier, random_vectors
 from wordkit.models.rpa_search import PAPER_GRID, GridPoint, search
 from wordkit.models.text_classifier import TextClassifier
@@ -27,6 +33,7 @@ _CLASSIFIER = (
     "algorithm", "dim", "update", "C", "lam", "epochs", "inner_iterations", "class_weight", "embedding", "normalize",
     "concat_onehot", "average", "shuffle", "seed", "threads",
 )  # fmt: skip
+_KIND = {"rpa": "a model of train-rpa"}
 # Those that a resumed or continued run may change.
 _RESUME_MAY_CHANGE = {"epochs", "threads"}
 _INIT_MAY_CHANGE = {
@@ -40,20 +47,6 @@ _INIT_MAY_CHANGE = {
     "shuffle",
     "seed",
 }
-
-
-# Options of the features, and what their state calls them.
-_FEATURES = {
-    "format": "format", "min_count": "min_count", "ngrams": "ngrams", "lowercase": "lowercase",
-    "label_prefix": "prefix", "multi_label": "multi_label",
-}  # fmt: skip
-
-
-_LABELS_LISTED = 20
-
-
-def _contradiction(name: str, value: Any, before: Any) -> WordkitError:
-    return WordkitError(f"--{name.replace('_', '-')} {value} contradicts the model's {before}")
 
 
 class Run:
@@ -79,34 +72,15 @@ class Run:
     def read(self, paths: Sequence[str]) -> list[str]:
         """Read training and held-out data, initial vectors and earlier models; returns notes for the user."""
         earlier = self.options["resume"] or self.options["init"]
-        self.earlier = TextClassifier.load(earlier) if earlier else None
+        self.earlier = TextClassifier.load(earlier, _KIND) if earlier else None
         notes = self._read_earlier(paths) if self.earlier else self._read_fresh(paths)
-        labels = np.unique(self.data.labels)
-        if len(labels) < 2 and not self.earlier:
-            raise WordkitError(
-                f"{names_of(paths)}: all documents have the label `{labels[0]}`; a classifier needs two labels at least"
-            )
-        empty = int(np.count_nonzero(np.diff(self.data.rows.indptr) == 0))
-        summary = f"{len(self.data.labels)} documents, {len(labels)} labels"
-        if empty:
-            summary += f"; {empty} of them without any known feature"
-        if len(labels) * 2 > len(self.data.labels):
-            summary += "; most documents have a label of their own: are these labels?"
+        summary = data_notes(self.data, paths, fresh=not self.earlier)
         if self.options["vectors_out"]:
             self._check_vectors_out(self.options["vectors_out"])
         if self.options["dev"]:
             self.dev = self.model.features.read([self.options["dev"]], self.tally)
-        self._check_memory(len(labels))
-        return [summary, self._label_note(), *self.data.notes, *notes]
-
-    def _label_note(self) -> str:
-        """The labels by frequency: a mistyped one shows at once."""
-        names, counts = np.unique(self.data.labels, return_counts=True)
-        order = np.lexsort((names, -counts))
-        listed = [f"{names[i]} {counts[i]}" for i in order[:_LABELS_LISTED]]
-        if len(names) > _LABELS_LISTED:
-            listed.append(f"... {names[order[-1]]} {counts[order[-1]]}")
-        return "labels: " + ", ".join(listed)
+        self._check_memory(len(np.unique(self.data.labels)))
+        return [*summary, *self.data.notes, *notes]
 
     def _check_memory(self, labels: int) -> None:
         """Tell before the training that the weights cannot fit: the system would kill the run."""
@@ -133,14 +107,7 @@ class Run:
 
     def _read_fresh(self, paths: Sequence[str]) -> list[str]:
         options = self.options
-        features: Features
-        if options["format"] == "svmlight":
-            features = SvmlightFeatures()
-        else:
-            features = TextFeatures(
-                min_count=options["min_count"], ngrams=options["ngrams"], lowercase=options["lowercase"],
-                prefix=options["label_prefix"], multi_label=options["multi_label"],
-            )  # fmt: skip
+        features = features_of(options)
         self.data = features.read(paths, self.tally, fit=True)
         classifier = RPAClassifier(**{name: options[name] for name in _CLASSIFIER})
         classifier.C = classifier.C_  # the file names the value, not "default"
@@ -184,11 +151,7 @@ class Run:
                 )
             self.data = features.read(paths, self.tally)
             header = self.earlier.header
-            before = [record["sha256"] for record in header["inputs"][header.get("continued", 0) :]]
-            if before != [record["sha256"] for record in self.data.inputs]:
-                raise WordkitError(
-                    f"{self.options['resume']}: was trained on other data than {', '.join(paths)}"
-                )
+            check_same_data(header, self.data.inputs, self.options["resume"], paths)
             return [
                 f"going on after epoch {classifier.n_iter_}, {classifier.position_} documents into the next"
             ]
@@ -222,12 +185,8 @@ class Run:
             if name in may_change:
                 setattr(classifier, name, value)
             elif value != before:
-                raise _contradiction(name, value, before)
-        _, features = self.model.features.state()
-        for name in sorted(self.explicit & set(_FEATURES)):
-            before = features.get(_FEATURES[name], self.options[name])
-            if self.options[name] != before:
-                raise _contradiction(name, self.options[name], before)
+                raise contradiction(name, value, before)
+        check_features(self.model.features, self.options, self.explicit)
         for name in sorted(self.explicit & {"vectors", "cv", "grid"}):
             if not (
                 self.options["resume"] and (self._chosen() if name != "vectors" else self._given_vectors())

@@ -1,4 +1,4 @@
-"""A classifier together with the features it was trained on: what ``train-rpa`` writes, and ``predict`` and ``evaluate`` read."""
+"""A classifier together with its features: what ``train-rpa`` and ``dcme`` write, and ``predict`` and ``evaluate`` read."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from wordkit.checks import require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.model_file import read_model, write_model
 from wordkit.formats.opening import Input
+from wordkit.models.classifier import RowClassifier
+from wordkit.models.dcme_classifier import DualClusteringClassifier
 from wordkit.models.features import Features, TextFeatures, features_from_state
 from wordkit.models.rpa import RPAClassifier
 from wordkit.tally import Tally
 
-KINDS = {"rpa": "a text classifier"}
+KINDS = {"rpa": "a text classifier", "dcme-classifier": "a text classifier"}
+_CLASSES: dict[str, Any] = {"rpa": RPAClassifier, "dcme-classifier": DualClusteringClassifier}
 
 
 class TextClassifier:
@@ -27,9 +30,10 @@ class TextClassifier:
     """
 
     def __init__(
-        self, features: Features, classifier: RPAClassifier, header: Mapping[str, Any] | None = None
+        self, features: Features, classifier: RowClassifier, header: Mapping[str, Any] | None = None
     ) -> None:
-        self.features, self.classifier, self.header = features, classifier, dict(header or {})
+        self.features, self.header = features, dict(header or {})
+        self.classifier: Any = classifier  # one of two classes, of which the callers know more
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
@@ -38,19 +42,20 @@ class TextClassifier:
         counted = zip(self.classifier.classes_, self.classifier.class_counts_, strict=True)
         labels = {str(label): int(count) for label, count in counted}
         header = {**self.header, **values, "features": features, "labels": labels}
-        write_model(path, "rpa", {**feature_arrays, **arrays}, header)
+        kind = next(kind for kind, made in _CLASSES.items() if isinstance(self.classifier, made))
+        write_model(path, kind, {**feature_arrays, **arrays}, header)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str] | Input) -> TextClassifier:
-        """Read a model file.
+    def load(cls, path: str | os.PathLike[str] | Input, kinds: Mapping[str, str] = KINDS) -> TextClassifier:
+        """Read a model file of one of some kinds.
 
         Raises:
             DataError: not a model file, a damaged one, or a model that is not a classifier.
         """
-        header, arrays = read_model(path, KINDS)
+        header, arrays = read_model(path, kinds)
         try:
             features = features_from_state(arrays, value_of(header, "features", dict))
-            classifier = RPAClassifier.from_state(arrays, header)
+            classifier = _CLASSES[header["kind"]].from_state(arrays, header)
             width = classifier.n_features_in_
             require(features.n_features == width, f"{features.n_features} features have weights for {width}")
             header = {"inputs": [], "signature": "", "continued": 0, "grid": [], "vectors": None, **header}
@@ -69,10 +74,19 @@ class TextClassifier:
         """The words of text features, in the order of the embedding's rows; n-grams, which follow them, are not words."""
         return self.features.bag.words_ if isinstance(self.features, TextFeatures) else []
 
-    def predict_stream(self, path: str, tally: Tally) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """For each block of lines: scores (n, classes), best class numbers (n), and which lines have no known feature (n)."""
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the classifier's scores are those of a distribution."""
+        return hasattr(self.classifier, "predict_proba")
+
+    def predict_stream(
+        self, path: str, tally: Tally, *, probabilities: bool = False
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each block of lines: scores or probabilities (n, classes), best class numbers (n), and which lines have no known
+        feature (n)."""
+        score = self.classifier.predict_proba if probabilities else self.classifier.class_scores
         for rows in self.features.stream(path, tally):
             if rows.shape[0]:
-                scores = self.classifier.class_scores(rows)
+                scores = score(rows)
                 empty = np.diff(rows.indptr) == 0
                 yield scores, self.classifier.best_classes(scores, empty), empty

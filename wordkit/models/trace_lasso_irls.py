@@ -17,9 +17,9 @@ certificate included, is 0.3 to 0.6 of a full singular value decomposition of X)
   it was 40;
 - smooth part: the differences of Anderson's extrapolation kept from the lambda before, 2 to 3 steps a lambda where it was 3 to 7;
   extrapolating w along log lambda was there already;
-- between: a start at the face plus its directions outside, of the length that lowers the objective most, 30 to 60 steps at the
-  first such lambda where it was 100; a dense solution that is a face but for its smoothing offers the face to the next lambda;
-  extrapolations that raise the objective are taken back.
+- between: a start at the face plus its directions outside, of the length that lowers the objective most, 25 to 55 steps at the
+  first such lambda where it was 65 to 95; a dense solution that is a face but for its smoothing offers the face to the next
+  lambda; extrapolations that raise the objective are taken back.
 
 What did not help: more differences in the extrapolation (16 or 30: as many steps or more), less patience at one mu, and Newton's
 method on all coefficients (many change sign on the way, where it stops).

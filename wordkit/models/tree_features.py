@@ -31,6 +31,7 @@ class TreeFeatures:
         self._heads: dict[
             Tree, tuple[int, Tree]
         ] = {}  # place of the head child, and the word that heads the phrase
+        self._edges: dict[Tree, tuple[Tree, Tree]] = {}  # the first and the last word of a phrase
         self._of_phrase: dict[Tree, list[int]] = {}
 
     def counts(self, trees: Sequence[Tree]) -> tuple[list[str], np.ndarray]:
@@ -53,6 +54,11 @@ class TreeFeatures:
                 place = head_child(phrase.label, phrase.children)
                 child = phrase.children[place]
                 self._heads[phrase] = place, child if child.word is not None else self._heads[child][1]
+                first, last = phrase.children[0], phrase.children[-1]
+                self._edges[phrase] = (
+                    first if first.word is not None else self._edges[first][0],
+                    last if last.word is not None else self._edges[last][1],
+                )
         numbers: list[int] = []
         for phrase in phrases:
             if phrase not in self._of_phrase:
@@ -125,11 +131,7 @@ class TreeFeatures:
 
     def _extent(self, label: str, phrase: Tree) -> list[str]:
         """Edges of a phrase, what is around it, how large it is and where."""
-        first, last = phrase, phrase
-        while first.word is None:
-            first = first.children[0]
-        while last.word is None:
-            last = last.children[-1]
+        first, last = self._edges[phrase]
         before = self._words[phrase.start - 1] if phrase.start else "<start>"
         after = self._words[phrase.end]
         size = max(step for step in _SIZES if step <= phrase.end - phrase.start)

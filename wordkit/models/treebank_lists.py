@@ -144,6 +144,7 @@ class TreebankRun:
 
     def __init__(self, options: Mapping[str, Any], tally: Tally) -> None:
         self.options, self.tally = dict(options), tally
+        self.output = ListOutput(options)  # reads the choices: not after hours of training
 
     def read(self, paths: Sequence[str]) -> list[str]:
         """Read the treebank, and the checkpoint if one is given; lines for the user."""
@@ -204,9 +205,8 @@ class TreebankRun:
 
     def write(self) -> Result:
         """Make the features and write everything."""
-        options, bank = self.options, self.bank
+        options, bank, output = self.options, self.bank, self.output
         spool = ListSpool()
-        output = ListOutput(options)
         if options["output"] is not None or options["model_out"] is not None:
             for one in candidate_lists(bank.sentences, self.parsed, bank.qids, options["threads"]):
                 spool.append(one)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from wordkit.errors import DataError
+from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import Input
 from wordkit.formats.text import text_lines
 from wordkit.plotting.figure import new_figure, save_figure
@@ -56,7 +56,14 @@ def curves_figure(
     *,
     against: str = "epoch",
 ) -> None:
-    """Draw one metric of all curves against their epochs or seconds; those without it are left out."""
+    """Draw one metric of all curves against their epochs or seconds; those without it are left out.
+
+    Raises:
+        WordkitError: no curve has the metric.
+    """
+    if not any(point.metric == metric for points in curves.values() for point in points):
+        known = sorted({point.metric for points in curves.values() for point in points})
+        raise WordkitError(f"no curve has the metric {metric!r}; there are {', '.join(known) or 'none'}")
     figure, (axes,) = new_figure(7, 4.5)
     for name, points in curves.items():
         own = [point for point in points if point.metric == metric]

@@ -39,7 +39,7 @@ def command(
 ) -> None:
     """Accuracy, macro and micro F1, per-class scores and confusion of MODEL on labelled documents.
 
-    MODEL comes from train-rpa; each DATA file is in the format that it was trained on, and is scored by itself. A label
+    MODEL comes from train-rpa or dcme; each DATA file is in the format that it was trained on, and is scored by itself. A label
     that the model has not seen counts as an error and is named. covered: documents with a known word.
     """
     import numpy as np

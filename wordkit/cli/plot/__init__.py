@@ -20,6 +20,7 @@ PLOTS = {
         "context": ("context", "A word in its sentences, among words out of context."),
         "dendrogram": ("dendrogram", "The tree of clusters of evaluate categorization."),
         "forest": ("forest", "Codes of words on a tree of their forest, or as a heat map."),
+        "curves": ("curves", "Learning curves: a metric against epochs or seconds."),
         "path": ("path", "Coefficients of a regression against lambda."),
         "transitions": ("transitions", "Transitions between the classes of tree models."),
         "words": ("words", "Words on a plane, by their vectors: t-SNE, scaling, principal components."),

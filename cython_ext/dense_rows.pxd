@@ -1,0 +1,353 @@
+"""Inline-only pieces over rows of float32 matrices whose length d is a multiple of 8 (shorter vectors are padded with zeros).
+
+    products         out[i] = rows[i].x
+    picked_products  out[i] = rows[index[i]].x
+    add_outer        rows[i] += coefficients[i] x
+    without_mix      out = row - sum over i of coefficients[i] rows[i]
+    add_scaled       y += a x;   add_squares: y += a x * x;   dot: x.y;
+    second_order     out = centre + s variance (x - mean), with q = sum of variance (x - mean)^2 and s = min(1, reach / sqrt(q)):
+                     the gradient of Huber's function of sqrt(q), which is q/2 up to reach and goes on in a line; returns it
+    scaled_difference  out = a x - b y
+    learn_row        e += a row, then row += a x; learn_rows: the same for n rows with factors a[i]
+    shrunk_row       row = row (1 - s) + x
+    mixed_rows       out += sum over i of x[i] rows[index[i]]; spread_row: rows[index[i]] += x[i] g, the same for single cells with
+    picked_cells     out[s] = sum over i of x[i] rows[index[i]][item[s]]; spread_cells: each of these cells += x[i] g[s]
+    refresh_rows     the loop of ``cluster_refresh.pyx``
+    exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine; sigmoid likewise
+
+Sums run in eight fixed lanes, so that every vector width gives the same bits.
+"""
+
+from libc.stdint cimport int32_t
+
+cdef extern from *:
+    """
+    #include <math.h>
+    #include <stddef.h>
+    #include <stdint.h>
+    #include <string.h>
+
+    #ifndef WK_CLONES
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+    #define WK_CLONES __attribute__((target_clones("avx2", "default")))
+    #else
+    #define WK_CLONES
+    #endif
+    #endif
+    #if defined(__GNUC__)
+    #define WK_ROW static __attribute__((unused)) WK_CLONES
+    #define WK_FETCH(p) __builtin_prefetch(p)
+    #define WK_INLINE static inline __attribute__((always_inline, unused))
+    #define WK_PLAIN static inline __attribute__((unused))
+    typedef float wk_eight __attribute__((vector_size(32), aligned(4), may_alias));
+    #define WK_SUM(a) ((((a)[0] + (a)[4]) + ((a)[2] + (a)[6])) + (((a)[1] + (a)[5]) + ((a)[3] + (a)[7])))
+    WK_INLINE float wk_dot_of(const float *x, const float *y, ptrdiff_t d) {
+        wk_eight sum = {0};
+        for (ptrdiff_t c = 0; c < d; c += 8) sum += *(const wk_eight *)(x + c) * *(const wk_eight *)(y + c);
+        return WK_SUM(sum);
+    }
+    /* Four rows at once: four chains of additions, and x is loaded once. */
+    WK_INLINE void wk_four_dots(const float *p, const float *q, const float *r, const float *s, const float *x, ptrdiff_t d,
+                                float *out) {
+        wk_eight a = {0}, b = {0}, c = {0}, e = {0};
+        for (ptrdiff_t i = 0; i < d; i += 8) {
+            const wk_eight at = *(const wk_eight *)(x + i);
+            a += *(const wk_eight *)(p + i) * at;
+            b += *(const wk_eight *)(q + i) * at;
+            c += *(const wk_eight *)(r + i) * at;
+            e += *(const wk_eight *)(s + i) * at;
+        }
+        out[0] = WK_SUM(a); out[1] = WK_SUM(b); out[2] = WK_SUM(c); out[3] = WK_SUM(e);
+    }
+    #else
+    #define WK_ROW static
+    #define WK_FETCH(p) ((void)0)
+    #define WK_INLINE static
+    #define WK_PLAIN static
+    WK_INLINE float wk_dot_of(const float *x, const float *y, ptrdiff_t d) {
+        float a[8] = {0};
+        for (ptrdiff_t c = 0; c < d; c += 8)
+            for (int l = 0; l < 8; l++) a[l] += x[c + l] * y[c + l];
+        return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+    }
+    WK_INLINE void wk_four_dots(const float *p, const float *q, const float *r, const float *s, const float *x, ptrdiff_t d,
+                                float *out) {
+        out[0] = wk_dot_of(p, x, d); out[1] = wk_dot_of(q, x, d); out[2] = wk_dot_of(r, x, d); out[3] = wk_dot_of(s, x, d);
+    }
+    #endif
+
+    WK_INLINE void wk_fetch_row(const float *row, ptrdiff_t d) {
+        for (ptrdiff_t c = 0; c < d; c += 16) WK_FETCH(row + c);
+    }
+    WK_ROW float wk_row_dot(const float *x, const float *y, ptrdiff_t d) { return wk_dot_of(x, y, d); }
+
+    WK_INLINE void wk_rows_times(const float *rows, const float *x, ptrdiff_t n, ptrdiff_t d, float *out) {
+        ptrdiff_t i = 0;
+        for (; i + 4 <= n; i += 4, rows += 4 * d) wk_four_dots(rows, rows + d, rows + 2 * d, rows + 3 * d, x, d, out + i);
+        for (; i < n; i++, rows += d) out[i] = wk_dot_of(rows, x, d);
+    }
+
+    WK_ROW void wk_products(const float *rows, const float *x, ptrdiff_t n, ptrdiff_t d, float *out) {
+        wk_rows_times(rows, x, n, d, out);
+    }
+
+    /* out += sum over i of a[i] rows[i], four rows at once */
+    WK_INLINE void wk_add_mix(float *restrict out, const float *a, const float *restrict rows, ptrdiff_t n, ptrdiff_t d) {
+        ptrdiff_t i = 0;
+        for (; i + 4 <= n; i += 4, rows += 4 * d) {
+            const float p = a[i], q = a[i + 1], r = a[i + 2], s = a[i + 3];
+            for (ptrdiff_t c = 0; c < d; c++)
+                out[c] += (p * rows[c] + q * rows[d + c]) + (r * rows[2 * d + c] + s * rows[3 * d + c]);
+        }
+        for (; i < n; i++, rows += d)
+            for (ptrdiff_t c = 0; c < d; c++) out[c] += a[i] * rows[c];
+    }
+
+    /* out += sum over i of a[i] rows[i]^2 */
+    WK_INLINE void wk_add_square_mix(float *restrict out, const float *a, const float *restrict rows, ptrdiff_t n, ptrdiff_t d) {
+        ptrdiff_t i = 0;
+        for (; i + 4 <= n; i += 4, rows += 4 * d) {
+            const float p = a[i], q = a[i + 1], r = a[i + 2], s = a[i + 3];
+            for (ptrdiff_t c = 0; c < d; c++)
+                out[c] += (p * rows[c] * rows[c] + q * rows[d + c] * rows[d + c])
+                          + (r * rows[2 * d + c] * rows[2 * d + c] + s * rows[3 * d + c] * rows[3 * d + c]);
+        }
+        for (; i < n; i++, rows += d)
+            for (ptrdiff_t c = 0; c < d; c++) out[c] += a[i] * rows[c] * rows[c];
+    }
+
+    WK_ROW void wk_picked_products(const float *rows, const int32_t *index, const float *x, ptrdiff_t n, ptrdiff_t d,
+                                   float *out) {
+        ptrdiff_t i = 0;
+        for (; i + 4 <= n; i += 4)
+            wk_four_dots(rows + index[i] * d, rows + index[i + 1] * d, rows + index[i + 2] * d, rows + index[i + 3] * d, x, d,
+                         out + i);
+        for (; i < n; i++) out[i] = wk_dot_of(rows + index[i] * d, x, d);
+    }
+
+    WK_ROW void wk_add_outer(float *restrict rows, const float *coefficients, const float *restrict x, ptrdiff_t n,
+                             ptrdiff_t d) {
+        for (ptrdiff_t i = 0; i < n; i++, rows += d) {
+            const float a = coefficients[i];
+            for (ptrdiff_t c = 0; c < d; c++) rows[c] += a * x[c];
+        }
+    }
+
+    WK_ROW void wk_without_mix(const float *row, const float *coefficients, const float *restrict rows, ptrdiff_t n,
+                               ptrdiff_t d, float *restrict out) {
+        ptrdiff_t i = 0;
+        memcpy(out, row, (size_t)d * sizeof(float));
+        for (; i + 4 <= n; i += 4, rows += 4 * d) {
+            const float a = coefficients[i], b = coefficients[i + 1], p = coefficients[i + 2], q = coefficients[i + 3];
+            for (ptrdiff_t c = 0; c < d; c++)
+                out[c] -= (a * rows[c] + b * rows[d + c]) + (p * rows[2 * d + c] + q * rows[3 * d + c]);
+        }
+        for (; i < n; i++, rows += d) {
+            const float a = coefficients[i];
+            for (ptrdiff_t c = 0; c < d; c++) out[c] -= a * rows[c];
+        }
+    }
+
+    WK_ROW void wk_add_scaled(float *restrict y, float a, const float *restrict x, ptrdiff_t d) {
+        for (ptrdiff_t c = 0; c < d; c++) y[c] += a * x[c];
+    }
+
+    WK_ROW void wk_add_squares(float *restrict y, float a, const float *restrict x, ptrdiff_t d) {
+        for (ptrdiff_t c = 0; c < d; c++) y[c] += a * x[c] * x[c];
+    }
+
+    WK_ROW float wk_second_order(float *restrict out, const float *restrict centre, const float *restrict variance,
+                                 const float *restrict x, const float *restrict mean, float reach, ptrdiff_t d) {
+        float sums[8] = {0}, q, share = 1;
+        for (ptrdiff_t c = 0; c < d; c += 8)
+            for (ptrdiff_t l = 0; l < 8; l++) {
+                const float away = x[c + l] - mean[c + l];
+                sums[l] += variance[c + l] * away * away;
+            }
+        q = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+        if (q > reach * reach) share = reach / sqrtf(q);
+        for (ptrdiff_t c = 0; c < d; c++) out[c] = centre[c] + share * variance[c] * (x[c] - mean[c]);
+        return share < 1 ? reach * (sqrtf(q) - 0.5f * reach) : 0.5f * q;
+    }
+
+    WK_ROW void wk_scaled_difference(float *out, float a, const float *x, float b, const float *y, ptrdiff_t d) {
+        for (ptrdiff_t c = 0; c < d; c++) out[c] = a * x[c] - b * y[c];
+    }
+
+    WK_ROW void wk_learn_row(float *restrict row, float a, const float *restrict x, float *restrict e, ptrdiff_t d) {
+        for (ptrdiff_t c = 0; c < d; c++) {
+            const float r = row[c];
+            e[c] += a * r;
+            row[c] = r + a * x[c];
+        }
+    }
+
+    WK_ROW void wk_learn_rows(float *restrict rows, const float *a, const float *restrict x, float *restrict e, ptrdiff_t n,
+                              ptrdiff_t d) {
+        ptrdiff_t i = 0;
+        for (; i + 2 <= n; i += 2, rows += 2 * d) {
+            const float p = a[i], q = a[i + 1];
+            for (ptrdiff_t c = 0; c < d; c++) {
+                const float r = rows[c], s = rows[d + c];
+                e[c] += p * r + q * s;
+                rows[c] = r + p * x[c];
+                rows[d + c] = s + q * x[c];
+            }
+        }
+        for (; i < n; i++, rows += d)
+            for (ptrdiff_t c = 0; c < d; c++) {
+                const float r = rows[c];
+                e[c] += a[i] * r;
+                rows[c] = r + a[i] * x[c];
+            }
+    }
+
+    WK_ROW void wk_shrunk_row(float *restrict row, float s, const float *restrict x, ptrdiff_t d) {
+        for (ptrdiff_t c = 0; c < d; c++) row[c] = row[c] * (1 - s) + x[c];
+    }
+
+    WK_ROW void wk_mixed_rows(float *restrict out, const float *rows, const int32_t *index, const float *x, ptrdiff_t n,
+                              ptrdiff_t d) {
+        ptrdiff_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            const float *restrict p = rows + index[i] * d, *restrict q = rows + index[i + 1] * d;
+            const float *restrict r = rows + index[i + 2] * d, *restrict s = rows + index[i + 3] * d;
+            const float a = x[i], b = x[i + 1], e = x[i + 2], f = x[i + 3];
+            for (ptrdiff_t c = 0; c < d; c++) out[c] += (a * p[c] + b * q[c]) + (e * r[c] + f * s[c]);
+        }
+        for (; i < n; i++) {
+            const float *restrict p = rows + index[i] * d;
+            for (ptrdiff_t c = 0; c < d; c++) out[c] += x[i] * p[c];
+        }
+    }
+
+    WK_ROW void wk_spread_row(float *rows, const int32_t *index, const float *x, const float *restrict g, ptrdiff_t n,
+                              ptrdiff_t d) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            float *restrict row = rows + index[i] * d;
+            for (ptrdiff_t c = 0; c < d; c++) row[c] += x[i] * g[c];
+        }
+    }
+
+    WK_PLAIN void wk_picked_cells(
+        float *restrict out, const float *rows, const int32_t *index, const float *x, ptrdiff_t n, ptrdiff_t d,
+        const int32_t *item, ptrdiff_t items) {
+        for (ptrdiff_t s = 0; s < items; s++) out[s] = 0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const float *row = rows + index[i] * d, *next = rows + index[i + 4 < n ? i + 4 : i] * d;
+            for (ptrdiff_t s = 0; s < items; s++) WK_FETCH(next + item[s]);
+            for (ptrdiff_t s = 0; s < items; s++) out[s] += x[i] * row[item[s]];
+        }
+    }
+
+    WK_PLAIN void wk_spread_cells(
+        float *rows, const int32_t *index, const float *x, const float *g, ptrdiff_t n, ptrdiff_t d, const int32_t *item,
+        ptrdiff_t items) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            float *row = rows + index[i] * d;
+            for (ptrdiff_t s = 0; s < items; s++) row[item[s]] += x[i] * g[s];
+        }
+    }
+
+    /* Of few numbers without padding. */
+    WK_INLINE float wk_short_dot(const float *x, const float *y, ptrdiff_t n) {
+        float a[4] = {0};
+        ptrdiff_t i = 0;
+        for (; i + 4 <= n; i += 4)
+            for (int l = 0; l < 4; l++) a[l] += x[i + l] * y[i + l];
+        for (int l = 0; i < n; i++, l++) a[l] += x[i] * y[i];
+        return (a[0] + a[2]) + (a[1] + a[3]);
+    }
+
+    /* Returns whether ``moved`` holds what the second order has taken from the row. */
+    WK_INLINE int wk_fold_row(float *restrict row, float a, const float *restrict x, const float *restrict curvature,
+                              const float *restrict centre, float most, float *restrict moved, ptrdiff_t d) {
+        if (a * most < 1e-6f) {  /* f would change nothing that counts */
+            for (ptrdiff_t c = 0; c < d; c++) row[c] -= a * x[c];
+            return 0;
+        }
+        if (a * most < 1e-3f) {  /* f - f^2 is f / (1 + f) to 1e-6 */
+            for (ptrdiff_t c = 0; c < d; c++) {
+                const float v = row[c] - a * x[c], f = a * curvature[c];
+                row[c] = v - (f - f * f) * (v - centre[c]);
+            }
+            return 0;
+        }
+        for (ptrdiff_t c = 0; c < d; c++) {
+            const float v = row[c] - a * x[c], f = a * curvature[c];
+            moved[c] = f / (1 + f) * (v - centre[c]);
+            row[c] = v - moved[c];
+        }
+        return 1;
+    }
+
+    WK_INLINE float wk_exponential(float x) {
+        float scale;
+        const float bounded = x < -50.0f ? -50.0f : x > 88.0f ? 88.0f : x;
+        const int32_t k = (int32_t)(bounded * 1.44269504f + (bounded < 0 ? -0.5f : 0.5f));
+        const float r = (bounded - (float)k * 0.693359375f) + (float)k * 2.12194440e-4f;
+        const int32_t bits = (k + 127) << 23;
+        memcpy(&scale, &bits, sizeof scale);
+        return scale * (1 + r * (1 + r * (0.5f + r * (1.6666667e-1f + r * (4.1665795e-2f + r * (8.3334519e-3f
+               + r * (1.3981999e-3f + r * 1.9875691e-4f)))))));
+    }
+
+    #define WK_STRIPE 16  /* rows that stay in the first-level cache between their two uses */
+    WK_ROW float wk_refresh_rows(float *restrict outputs, const float *restrict alpha, ptrdiff_t k, ptrdiff_t c, ptrdiff_t n,
+                                 ptrdiff_t d, const float *restrict pending, const float *restrict curvature,
+                                 const float *restrict centre, float most, const float *restrict mean,
+                                 const float *restrict others, const float *restrict bias, float level,
+                                 float *restrict shares, float *restrict product, float *restrict squares,
+                                 float *restrict gram, float *restrict drifts, float *restrict moved) {
+        float highest = -INFINITY, square = 0;
+        for (ptrdiff_t from = 0; from < n; from += WK_STRIPE) {
+            const ptrdiff_t size = n - from < WK_STRIPE ? n - from : WK_STRIPE;
+            float *rows = outputs + from * d, *share = shares + from;
+            const float *centres = alpha + from * k;
+            ptrdiff_t j = 0;
+            for (; j < size; j++) {
+                wk_fetch_row(rows + (j + WK_STRIPE) * d, d);  /* of the next stripe; past the end it does no harm */
+                if (wk_fold_row(rows + j * d, centres[j * k + c], pending, curvature, centre, most, moved, d))
+                    for (ptrdiff_t i = 0; i < k; i++)
+                        for (ptrdiff_t l = 0; l < d; l++) drifts[i * d + l] += centres[j * k + i] * moved[l];
+            }
+            wk_rows_times(rows, mean, size, d, share);
+            for (j = 0; j < size; j++) share[j] += bias[from + j] - wk_short_dot(centres + j * k, others, k);
+            for (j = 0; j < size; j++) highest = share[j] <= highest ? highest : share[j];  /* NaN stays */
+            for (j = 0; j < size; j++) share[j] = wk_exponential(share[j] - level);
+            for (j = 0; j < size; j++) square += share[j] * share[j];
+            wk_add_mix(product, share, rows, size, d);
+            if (squares) wk_add_square_mix(squares, share, rows, size, d);
+            wk_add_mix(gram, share, centres, size, k);
+        }
+        gram[c] = square;
+        return highest;
+    }
+
+    WK_INLINE float wk_sigmoid(float x) { return 1 / (1 + wk_exponential(-x)); }
+
+    """
+    float dot "wk_row_dot"(const float*, const float*, Py_ssize_t) noexcept nogil
+    void products "wk_products"(const float*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
+    void picked_products "wk_picked_products"(const float*, const int32_t*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
+    void add_outer "wk_add_outer"(float*, const float*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void without_mix "wk_without_mix"(const float*, const float*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
+    void add_scaled "wk_add_scaled"(float*, float, const float*, Py_ssize_t) noexcept nogil
+    void add_squares "wk_add_squares"(float*, float, const float*, Py_ssize_t) noexcept nogil
+    float second_order "wk_second_order"(float*, const float*, const float*, const float*, const float*, float, Py_ssize_t) noexcept nogil
+    void scaled_difference "wk_scaled_difference"(float*, float, const float*, float, const float*, Py_ssize_t) noexcept nogil
+    void learn_row "wk_learn_row"(float*, float, const float*, float*, Py_ssize_t) noexcept nogil
+    void learn_rows "wk_learn_rows"(float*, const float*, const float*, float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void mixed_rows "wk_mixed_rows"(float*, const float*, const int32_t*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void spread_row "wk_spread_row"(float*, const int32_t*, const float*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void picked_cells "wk_picked_cells"(float*, const float*, const int32_t*, const float*, Py_ssize_t, Py_ssize_t, const int32_t*,
+                                        Py_ssize_t) noexcept nogil
+    void spread_cells "wk_spread_cells"(float*, const int32_t*, const float*, const float*, Py_ssize_t, Py_ssize_t, const int32_t*,
+                                        Py_ssize_t) noexcept nogil
+    void shrunk_row "wk_shrunk_row"(float*, float, const float*, Py_ssize_t) noexcept nogil
+    float refresh_rows "wk_refresh_rows"(float*, const float*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t, const float*,
+                                         const float*, const float*, float, const float*, const float*, const float*, float,
+                                         float*, float*, float*, float*, float*, float*) noexcept nogil
+    float exponential "wk_exponential"(float) noexcept nogil
+    float sigmoid "wk_sigmoid"(float) noexcept nogil
+    void fetch_row "wk_fetch_row"(const float*, Py_ssize_t) noexcept nogil

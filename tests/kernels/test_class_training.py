@@ -1,0 +1,165 @@
+"""The kernel of classes on sparse rows against its twin, with the clusters' pass in between; what its doors refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference import dcme as twin
+from wordkit._kernels import class_training, dual_clustering
+from wordkit.models import class_clusters
+from wordkit.models.base import row_arrays
+from wordkit.models.class_clusters import ClassClusters
+from wordkit.models.window_training import Noise
+from wordkit.parallel import Workers
+
+FEATURES, N = 30, 11
+
+
+class Setting:
+    """A kernel's arrays and its twin on the same rows."""
+
+    def __init__(self, seed: int, objective: str, *, k: int = 3, top: int = 3, rows: int = 40) -> None:
+        draw = np.random.default_rng(seed)
+        dense = draw.normal(size=(rows, FEATURES)) * (draw.random((rows, FEATURES)) < 0.2)
+        dense[1] = 0  # an empty row
+        self.dense = dense.astype(np.float32)
+        self.matrix = row_arrays(scipy.sparse.csr_array(self.dense))
+        self.classes = draw.integers(0, N, rows).astype(np.int32)
+        self.order = draw.permutation(rows).astype(np.int64)
+        self.cells = np.zeros((FEATURES, 16), dtype=np.float32)
+        counts = draw.permutation(N) + 1  # none alike: which classes are the top is not open
+        self.bias = np.log(counts / counts.sum()).astype(np.float32)
+        self.code = dual_clustering.OBJECTIVES[objective]
+        self.clusters = self.noise = None
+        if objective in ("dcme", "printed"):
+            self.clusters = ClassClusters(
+                self.bias, features=FEATURES, clusters=k, beta=1, top=top, printed=objective == "printed"
+            )
+        elif objective != "gd":
+            self.noise = Noise.of(counts, 0.75, 5)
+        self.twin = twin.Classes(self.cells[:, :N], self.bias, objective=objective, clusters=self.clusters,
+                                 noise=self.noise, key=77)  # fmt: skip
+        self.sums = np.zeros(2)
+
+    def arrays(self) -> tuple:
+        if self.clusters:
+            return self.clusters.arrays(self.clusters.totals)
+        return (*self.noise, 77) if self.noise else ()
+
+    def train(self, lo: int, hi: int, rate: float = 0.3, slope: float = -0.002, **changed) -> int:
+        given = {"order": self.order, "classes": self.classes, "arrays": self.arrays(), "code": self.code, "bias": self.bias,
+                 "scratch": np.empty(200, dtype=np.float32), "items": np.empty(20, dtype=np.int32),
+                 "cells": self.cells}  # fmt: skip
+        given |= changed
+        return class_training.train_rows(
+            *self.matrix, given["classes"], given["order"], lo, hi, given["code"], given["arrays"], given["cells"], given["bias"],
+            rate + slope * lo, slope, given["scratch"], given["items"], self.sums,
+        )  # fmt: skip
+
+    def train_twin(self, lo: int, hi: int, rate: float = 0.3, slope: float = -0.002) -> float:
+        rows = ((t, self.order[t]) for t in range(lo, hi))
+        return sum(
+            self.twin.step(self.dense[r].astype(float), self.classes[r], rate + slope * t, t) for t, r in rows
+        )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["dcme", "printed", "nce", "ns", "gd"]), st.integers(0, 10),
+       st.sampled_from([1, 3, 9]))  # fmt: skip
+def test_equals_its_twin(seed, objective, top, k):
+    case = Setting(seed, objective, top=top, k=k)
+    gained = 0.0
+    for lo, hi in ((0, 9), (9, 9), (9, 22), (22, 40)):
+        assert case.train(lo, hi) == hi - lo
+        gained += case.train_twin(lo, hi)
+        if case.clusters and hi < 40:
+            assert case.clusters.refresh(case.cells, case.bias, Workers(1))
+            case.twin.refresh(class_clusters._CURVATURE, class_clusters._LEAST_TAIL)
+    near = {"rtol": 2e-3, "atol": 2e-4}
+    if case.clusters:
+        true = case.clusters.true_cells(case.cells)
+        np.testing.assert_allclose(true, case.twin.true(), **near)
+        np.testing.assert_allclose(case.clusters.alpha[:, :k], case.twin.alpha, **near)
+        np.testing.assert_allclose(case.clusters.totals[2:4], [case.twin.pending, case.twin.refreshed])
+        if objective == "dcme":
+            np.testing.assert_allclose(
+                case.clusters.sums[:, :k], true @ case.clusters.alpha[:, :k], rtol=1e-3, atol=1e-4
+            )
+    else:
+        np.testing.assert_allclose(case.cells[:, :N], case.twin.W, **near)
+    assert not case.cells[:, N:].any()
+    np.testing.assert_allclose(case.sums, [gained, 40], rtol=1e-3)
+
+
+def test_all_but_one_class_exact_is_maximum_likelihood(monkeypatch):
+    """With a head of N - 1 classes nothing is left to approximate, whatever the clusters say."""
+    monkeypatch.setattr(class_clusters, "_LEAST_TAIL", 1e-6)
+    dual, full = Setting(3, "dcme", top=N - 1), Setting(3, "gd")
+    for lo, hi in ((0, 10), (10, 25), (25, 40)):
+        dual.train(lo, hi)
+        dual.clusters.refresh(dual.cells, dual.bias, Workers(1))
+        full.train(lo, hi)
+    np.testing.assert_allclose(dual.clusters.true_cells(dual.cells), full.cells[:, :N], atol=2e-3)
+    np.testing.assert_allclose(dual.sums[0], full.sums[0], rtol=1e-3)
+
+
+def test_pass_is_the_same_on_any_number_of_threads():
+    cases = [Setting(5, "dcme") for _ in range(2)]
+    for case, threads in zip(cases, (1, 3), strict=True):
+        case.train(0, 40)
+        class_clusters._BLOCK, before = 8, class_clusters._BLOCK
+        assert case.clusters.refresh(case.cells, case.bias, Workers(threads))
+        class_clusters._BLOCK = before
+    for name in ("alpha", "sums", "totals", "gram"):
+        assert np.array_equal(*(getattr(case.clusters, name) for case in cases))
+    assert np.array_equal(cases[0].cells, cases[1].cells)
+
+
+def test_not_finite_is_told():
+    for objective in ("dcme", "printed", "nce", "ns", "gd"):
+        case = Setting(1, objective)
+        if case.order[0] == 1:  # the empty row meets no weight
+            case.order[:2] = case.order[1::-1]
+        case.cells[:] = np.nan
+        assert case.train(0, 40) == 0
+    case = Setting(1, "dcme")
+    case.train(0, 40)
+    case.cells[0, 0] = np.inf
+    assert not case.clusters.refresh(case.cells, case.bias, Workers(1))
+
+
+def test_doors():
+    data, indices, indptr = Setting(0, "gd").matrix
+    for arrays in (
+        (data, indices + np.int32(FEATURES), indptr), (data, -indices - np.int32(1), indptr), (data[:-1], indices, indptr),
+        (data, indices, indptr[::-1].copy()), (data, indices, indptr[:0]), (data, indices, indptr + 1),
+    ):  # fmt: skip
+        with pytest.raises(ValueError):
+            class_training.check_rows(*arrays, FEATURES)
+    case = Setting(0, "ns")
+    for changed in (
+        {"order": case.order + 100}, {"classes": case.classes + np.int32(N)}, {"code": 7}, {"scratch": np.empty(5, np.float32)},
+        {"items": np.empty(3, np.int32)}, {"classes": case.classes[:-1]}, {"bias": case.bias[:1]},
+        {"cells": np.zeros((FEATURES, N), np.float32)}, {"arrays": (*case.noise[:3], 1 << 20, 1)},
+    ):  # fmt: skip
+        with pytest.raises(ValueError):
+            case.train(0, 40, **changed)
+    with pytest.raises(ValueError):
+        case.train(0, 41)
+    dual = Setting(0, "dcme")
+    good = dual.arrays()
+    for place, array in (
+        (0, good[0][:, :-1].copy()),
+        (1, good[1][:1]),
+        (2, good[2][:1]),
+        (3, good[3][:5]),
+        (4, good[4] + 50),
+        (5, good[5][1:]),
+    ):
+        with pytest.raises(ValueError):
+            dual.train(0, 1, arrays=(*good[:place], np.ascontiguousarray(array), *good[place + 1 :]))
+    assert case.train(3, 3) == 0

@@ -1,0 +1,296 @@
+"""Twins of the kernels of dual clustering: whole matrices in double precision, one instance after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+CAP, HUBER = 2.0, 2.0
+MASK = (1 << 64) - 1
+
+
+def mixed(x: int) -> int:
+    """SplitMix64's output function."""
+    x = (x + 0x9E3779B97F4A7C15) & MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
+    return x ^ (x >> 31)
+
+
+def softmax(scores):
+    e = np.exp(scores - scores.max())
+    return e / e.sum()
+
+
+def log_sum(scores):
+    return scores.max() + np.log(np.exp(scores - scores.max()).sum())
+
+
+def draws(noise, key, counter, item, nce):
+    """The item, and what the alias table draws beside it."""
+    keep, alias, _, negative = noise
+    items = [item]
+    for s in range(negative):
+        random = mixed((key + counter * negative + s) & MASK)
+        place = (((random >> 32) * len(keep)) >> 32) & MASK
+        other = (
+            place
+            if np.float32(random & 0xFFFFFFFF) * np.float32(2.3283064e-10) < keep[place]
+            else int(alias[place])
+        )
+        if nce or other != item:
+            items.append(other)
+    return items
+
+
+class Vectors:
+    """Outputs V (stored, without what is pending) and, for the dual objectives, clusters as ``DualClusters`` has them."""
+
+    def __init__(self, outputs, bias, *, objective, clusters=None, noise=None, key=0):
+        self.V, self.b, self.objective, self.noise, self.key = (
+            outputs.astype(float),
+            bias.astype(float),
+            objective,
+            noise,
+            key,
+        )
+        if clusters is not None:
+            self.head, self.alpha = clusters.head, clusters.alpha.astype(float)
+            self.S, _, self.squares, self.m, self.variance = clusters.rows.astype(float)
+            self.VA = clusters.rows[1].astype(float)  # only the printed variant's, which stays as it was
+            self.constant, self.weight, self.pending, self.refreshed = clusters.totals.copy()
+            self.top, self.limits = clusters.top_items.copy(), clusters.limits.copy()
+
+    def true(self):
+        return self.V - self.alpha @ self.S
+
+    def step(self, h, item, rate, counter):
+        """Returns (what is due to the context, value of the objective)."""
+        if self.objective in ("dcme", "printed"):
+            return self.dual(h, item, rate)
+        if self.objective == "gd":
+            scores = self.V @ h + self.b
+            g = -rate * softmax(scores)
+            g[item] += rate
+            error = g @ self.V
+            self.V += np.outer(g, h)
+            return error, scores[item] - log_sum(scores)
+        nce = self.objective == "nce"
+        items = draws(self.noise, self.key, counter, item, nce)
+        scores = self.V[items] @ h + self.b[items] - (self.noise[2][items] if nce else 0)
+        p = 1 / (1 + np.exp(-scores))
+        g = -rate * p
+        g[0] += rate
+        error = np.zeros(len(h))
+        for i, a in zip(items, g, strict=True):  # an item that is drawn twice is learned twice
+            error += a * self.V[i]
+            self.V[i] += a * h
+        return error, np.log(p[0]) + np.log(1 - p[1:]).sum()
+
+    def cluster(self, products, h):
+        fresh = np.flatnonzero(self.refreshed == 0)
+        if len(fresh):
+            return int(fresh[np.argmin(self.pending[fresh])])
+        return int(np.argmax(products @ h + self.constant))
+
+    def dual(self, h, item, rate):
+        exact = self.objective == "dcme"
+        true = self.true() if exact else self.V
+        products = self.alpha.T @ true if exact else self.VA
+        c = self.cluster(products, h)
+        a, x = self.alpha[:, c], h - self.m[c]
+        q = self.variance[c] @ x**2
+        share = min(1.0, HUBER / np.sqrt(q)) if q > 0 else 1.0
+        second = products[c] + share * self.variance[c] * x
+        log_tail = (
+            products[c] @ h + self.constant[c] + (q / 2 if share == 1 else HUBER * (np.sqrt(q) - HUBER / 2))
+        )
+        score = true[item] @ h + self.b[item]
+        head = true[: self.head] @ h + self.b[: self.head]
+        total = log_sum(np.append(head, log_tail))
+        p = np.exp(head - total)
+        if (
+            exact and item >= self.head
+        ):  # what is taken from the item in the mean, over what the model says of it
+            linear = score - self.b[item] - products[c] @ h - true[item] @ self.m[c] + products[c] @ self.m[c]
+            rate *= min(CAP, a[item] * max(1 + linear, 0.1) * np.exp(log_tail - score))
+        tail = rate * np.exp(log_tail - total)
+        error = rate * true[item] - tail * second - rate * p @ true[: self.head]
+        self.V[: self.head] -= rate * np.outer(p, h)
+        self.V[item] += rate * h
+        self.S[c] += tail * h
+        self.squares[c] += tail * h**2
+        if not exact:
+            self.V[self.top[c]] -= rate * np.outer(a[self.top[c]], h)
+        self.weight[c] += tail
+        self.pending[c] += 1
+        return error, score - total
+
+    def due(self):
+        most, weight, least = self.limits
+        return (self.pending >= most) | ((self.weight >= weight) & (self.pending >= least))
+
+    def refresh(self, c, curvature):
+        """Equations (12) to (17) for cluster c."""
+        mean = self.S[c] / self.weight[c] if self.weight[c] > 0 else np.zeros_like(self.S[c])
+        centre = self.alpha[:, c] @ self.true() if self.objective == "dcme" else self.VA[c]
+        C = np.maximum(self.squares[c] - self.S[c] * mean, 0) * curvature
+        self.V[self.top[c]] += np.outer(self.alpha[self.top[c], c], self.S[c])
+        self.V -= np.outer(self.alpha[:, c], self.S[c])
+        f = np.outer(self.alpha[:, c], C)
+        self.V -= f / (1 + f) * (self.V - centre)
+        self.S[c] = self.squares[c] = 0
+        true = self.true() if self.objective == "dcme" else self.V
+        scores = true @ mean + self.b
+        scores[: self.head] = -np.inf
+        self.alpha[:, c] = softmax(scores)
+        self.m[c] = mean
+        stored = self.alpha[:, c] @ self.V
+        self.variance[c] = np.maximum(self.alpha[:, c] @ self.V**2 - stored**2, 0) * curvature
+        self.VA[c] = stored
+        self.constant[c] = log_sum(scores) - self.alpha[:, c] @ true @ mean
+        self.weight[c] = self.pending[c] = 0
+        self.refreshed[c] += 1
+        self.top[c] = np.sort(np.argsort(-self.alpha[:, c])[: self.top.shape[1]])
+
+
+def train(vectors, H, sentence, window, first, last, rate, slope=0.0, decay=0.0, offset=0):
+    """Fixed windows over the targets first to last - 1 of one sentence; H (N, d) is changed in place.
+
+    A word's row is as it was when the word entered the window, and its gradients reach it when it leaves. Returns (target after
+    the last one done, sum of the objective); stops where a cluster is due.
+    """
+    n, gained = len(sentence), 0.0
+    entered = {p: H[sentence[p]].copy() for p in range(max(0, first - window), min(n, first + window))}
+    errors = {}
+
+    def settle(p, end, rate):
+        shrink = decay * rate if first <= p < last and p < end else 0
+        row = sum((e for t, e in errors.items() if abs(t - p) <= window and t != p), np.zeros(H.shape[1]))
+        H[sentence[p]] = H[sentence[p]] * (1 - shrink) + row
+
+    t = first
+    while t < last:
+        if t + window < n:
+            entered[t + window] = H[sentence[t + window]].copy()
+        around = [p for p in range(max(0, t - window), min(n, t + window + 1)) if p != t]
+        if around:
+            h = np.mean([entered[p] for p in around], axis=0)
+            error, gain = vectors.step(h, sentence[t], rate, t + offset)
+            gained += gain
+            errors[t] = error / len(around)
+        if t - window >= max(0, first - window):
+            settle(t - window, last, rate)
+        t += 1
+        rate += slope
+        if vectors.objective in ("dcme", "printed") and vectors.due().any():
+            break
+    for p in range(max(0, first - window, t - window), min(n, t + window)):
+        settle(p, t, rate)
+    return t, gained
+
+
+class Classes:
+    """Weights W (features, N; stored, without what is pending) and clusters as ``ClassClusters`` has them, for sparse rows."""
+
+    LEAST_SHARE, MOST = 1e-4, 0.999
+
+    def __init__(self, weights, bias, *, objective, clusters=None, noise=None, key=0):
+        self.W, self.b, self.objective, self.noise, self.key = (
+            weights.astype(float),
+            bias.astype(float),
+            objective,
+            noise,
+            key,
+        )
+        if clusters is not None:
+            k, n = clusters.k, len(bias)
+            self.alpha = clusters.alpha[:, :k].astype(float)
+            self.S, self.squares = np.zeros((2, len(weights), k))
+            self.A = self.W @ self.alpha  # only the printed variant's, which stays as it was
+            self.constant, self.weight, self.pending, self.refreshed, self.tail, self.share = (
+                clusters.totals.copy()
+            )
+            self.top = clusters.top_items.copy()
+            assert self.alpha.shape == (n, k)
+
+    def true(self):
+        return self.W - self.S @ self.alpha.T
+
+    def step(self, x, item, rate, counter):
+        """Returns the value of the objective."""
+        if self.objective in ("dcme", "printed"):
+            return self.dual(x, item, rate)
+        if self.objective == "gd":
+            scores = x @ self.W + self.b
+            g = -rate * softmax(scores)
+            g[item] += rate
+            self.W += np.outer(x, g)
+            return scores[item] - log_sum(scores)
+        nce = self.objective == "nce"
+        items = draws(self.noise, self.key, counter, item, nce)
+        scores = x @ self.W[:, items] + self.b[items] - (self.noise[2][items] if nce else 0)
+        p = 1 / (1 + np.exp(-scores))
+        for i, a in zip(items, -rate * p + rate * (np.arange(len(items)) == 0), strict=True):
+            self.W[:, i] += a * x
+        return np.log(p[0]) + np.log(1 - p[1:]).sum()
+
+    def dual(self, x, item, rate):
+        exact = self.objective == "dcme"
+        true = self.true() if exact else self.W
+        products = x @ (true @ self.alpha) if exact else x @ self.A
+        fresh = np.flatnonzero(self.refreshed == 0)
+        c = (
+            int(fresh[np.argmin(self.pending[fresh])])
+            if len(fresh)
+            else int(np.argmax(products + self.constant))
+        )
+        a, scores = self.alpha[:, c], x @ true + self.b
+        self.pending[c] += 1
+        if not exact:
+            self.W[:, item] += rate * x
+            self.S[:, c] += rate * x
+            self.weight[c] += rate
+            return scores[item] - products[c] - self.constant[c]
+        head = list(self.top[c])
+        tail = (products[c] - a[head] @ (scores - self.b)[head]) / self.share[c] + self.tail[c]
+        direct = head if item in head else [*head, item]
+        if item not in head:
+            tail += np.log(1 - min(a[item] / self.share[c], self.MOST))
+        total = log_sum(np.append(scores[direct], tail))
+        rest = np.delete(np.arange(len(a)), direct)
+        mass = rate * np.exp(tail - total)
+        back = mass / max(1 - a[direct].sum(), self.LEAST_SHARE)
+        gradient = -rate * np.exp(scores - total)
+        gradient[rest] = -back * a[rest]
+        gradient[item] += rate
+        self.W += np.outer(x, gradient + back * a)  # all of it, without what S_c will take
+        self.S[:, c] += back * x
+        self.squares[:, c] += back * x**2
+        self.weight[c] += back
+        return scores[item] - total
+
+    def refresh(self, curvature, least):
+        """Equations (12) to (16) for all clusters with pending rows."""
+        due = np.flatnonzero(self.weight > 0)
+        means = self.S[:, due] / self.weight[due]
+        spread = curvature * np.maximum(self.squares - self.S**2 / np.maximum(self.weight, 1e-30), 0)
+        rest = self.alpha.copy()
+        for c in range(rest.shape[1]):
+            rest[self.top[c], c] = 0
+        W = self.true()
+        if self.objective == "dcme":
+            centre = W @ rest / np.maximum(rest.sum(axis=0), 1e-12)
+            W = (W + (spread * centre) @ rest.T) / (1 + spread @ rest.T)
+        self.W = W
+        for c, mean in zip(due, means.T, strict=True):
+            scores = mean @ W + self.b
+            a = self.alpha[:, c] = softmax(scores)
+            self.constant[c] = a @ (self.b - np.log(a))
+            self.top[c] = np.sort(np.argsort(-a)[: self.top.shape[1]])
+            others = np.delete(np.arange(len(a)), self.top[c])
+            self.share[c] = max(a[others].sum(), least)
+            self.tail[c] = log_sum(scores[others]) - a[others] @ (scores - self.b)[others] / self.share[c]
+            self.refreshed[c] += 1
+        self.A = W @ self.alpha
+        self.S[:] = self.squares[:] = 0
+        self.weight[:] = self.pending[:] = 0

@@ -1,0 +1,179 @@
+"""The K clusters of dual distributions over classes of sparse rows: their arrays and the offline pass over all weights.
+
+Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and the steps of single rows, is in
+``cython_ext/class_training.pyx``. The weights are many times as large as the documents that train them, so the clusters are
+refreshed all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
+
+Second order: among the classes without exact scores the soft-max of a row x is about alpha_j (1 + (W_j - R_c).(x - m_c)), R_c
+their mean weights by alpha, so that beside alpha_j S_c the term alpha_j C (W_j - R_c) is due, C the sum of rate x (x - m)^2 by
+feature. Summed over the clusters it moves a weight w towards a mean a of the R_c, by f = sum of alpha_jc C_c, and is taken
+implicitly: w = (w + f a) / (1 + f).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wordkit.checks import array_of, require
+from wordkit.models.dual_clusters import CONSTANT, PENDING, REFRESHED, WEIGHT
+from wordkit.models.exact_softmax import log_softmax
+from wordkit.parallel import Workers
+
+TAIL, SHARE = 4, 5  # rows of totals, as in class_training.pyx
+_BLOCK = (
+    1 << 8
+)  # features that one thread takes at a time: their weights stay in the cache between two products
+
+_LEAST_TAIL = (
+    0.02  # share of the classes outside the head below which their scores are not told from the others'
+)
+# Of the curvature only the diagonal is known, as if the features of a document were independent; they are not.
+_CURVATURE = 4.0
+_LEAST = np.float32(1e-12)
+_FIRST = 32  # rows a cluster before the first pass
+_GROWTH = 1.0  # a pass is due when the rows since the last are this share of all before
+
+
+def round_up(n: int) -> int:
+    """The next multiple of 8."""
+    return -(-n // 8) * 8
+
+
+class ClassClusters:
+    """Clusters and the pending part of the weights.
+
+    Args:
+        bias: float32 (N,) log prior of the classes, or zeros; alpha begins at its distribution.
+        features: rows of the weights. clusters: K. beta: rows between two passes, at most, as a share of N K.
+        top: Q, classes of a cluster with scores of their own. printed: the paper's algorithm, for which there are none.
+
+    Attributes:
+        alpha: float32 (N, k_width). gram: float32 (K, k_width), alpha^T alpha. sums: float32 (features, 2 k_width): A = W_true
+        alpha and S. squares: float32 (features, k_width), sums of rate x^2. totals: float64 (6, K): constant of the bound, sum of
+        rates and number of the pending rows, refreshes, constant and share of the rest. top_items: int32 (K, Q). seen: rows
+        before the last pass.
+    """
+
+    def __init__(
+        self, bias: np.ndarray, *, features: int, clusters: int, beta: float, top: int, printed: bool = False
+    ) -> None:
+        n, k = len(bias), clusters
+        self.n, self.k, self.width, self.beta, self.printed, self.seen = n, k, round_up(k), beta, printed, 0
+        self.alpha = np.zeros((n, self.width), dtype=np.float32)
+        self.gram = np.zeros((k, self.width), dtype=np.float32)
+        self.sums = np.zeros((features, 2 * self.width), dtype=np.float32)
+        self.squares = np.zeros((features, self.width), dtype=np.float32)
+        self.totals = np.zeros((6, k))
+        self.top_items = np.zeros((k, 0 if printed else min(top, n - 1)), dtype=np.int32)
+        self._centre(np.arange(k), np.repeat(bias[None], k, axis=0), bias)
+
+    def arrays(self, totals: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What the training kernel takes."""
+        return self.alpha, self.gram, self.sums, totals, self.top_items, self.squares
+
+    def until_due(self) -> int:
+        """Rows until the next pass."""
+        limit = min(self.beta * self.n * self.k, _GROWTH * self.seen)
+        limit = math.ceil(max(limit, min(_FIRST * self.k, self.beta * self.n * self.k)))
+        return max(0, limit - int(self.totals[PENDING].sum()))
+
+    def refresh(self, cells: np.ndarray, bias: np.ndarray, workers: Workers) -> bool:
+        """Equations (12) to (16): the pending part into the weights ``cells`` (features, width), new centres where rows were.
+
+        Returns whether all numbers were finite; if not, the centres are as they were.
+        """
+        n, k = self.n, self.k
+        pending = self.sums[:, self.width : self.width + k]
+        due = np.flatnonzero(self.totals[WEIGHT] > 0)
+        scales = (1 / np.maximum(self.totals[WEIGHT], 1e-30)).astype(np.float32)
+        alpha = np.ascontiguousarray(self.alpha[:, :k].T)
+        rest = alpha.copy()
+        np.put_along_axis(rest, self.top_items, 0, axis=1)  # the scores of the head are exact
+        blocks = [(lo, min(lo + _BLOCK, len(cells))) for lo in range(0, len(cells), _BLOCK)]
+
+        def fold(block: tuple[int, int]) -> np.ndarray:
+            rows, sums = cells[slice(*block)], pending[slice(*block)]
+            rows[:, :n] -= sums @ alpha
+            if not self.printed:
+                spread = self.squares[slice(*block), :k] - np.square(sums) * scales
+                spread = np.float32(_CURVATURE) * np.maximum(spread, 0)
+                centre = rows[:, :n] @ np.ascontiguousarray(rest.T) / np.maximum(rest.sum(axis=1), _LEAST)
+                rows[:, :n] += (spread * centre) @ rest
+                rows[:, :n] /= 1 + spread @ rest
+            return (sums[:, due] * scales[due]).T @ rows[:, :n]
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = np.sum(workers.map(fold, blocks), axis=0, dtype=np.float64) + bias
+        if not np.isfinite(scores).all():
+            return False
+        self._centre(due, scores, bias)
+        alpha = np.ascontiguousarray(self.alpha[:, :k])
+
+        def measure(block: tuple[int, int]) -> None:
+            self.sums[slice(*block), :k] = cells[slice(*block), :n] @ alpha
+            self.sums[slice(*block), self.width :] = 0
+            self.squares[slice(*block)] = 0
+
+        workers.map(measure, blocks)
+        self.seen += int(self.totals[PENDING].sum())
+        self.totals[REFRESHED, due] += 1
+        self.totals[[WEIGHT, PENDING]] = 0
+        return True
+
+    def _centre(self, due: np.ndarray, scores: np.ndarray, bias: np.ndarray) -> None:
+        """alpha of some clusters from the scores (clusters, N) at their means, and what belongs to it."""
+        log_alpha = log_softmax(scores.astype(np.float64))
+        alpha = np.exp(log_alpha)
+        self.alpha[:, due] = alpha.T
+        self.gram[:, : self.k] = self.alpha[:, : self.k].T @ self.alpha[:, : self.k]
+        # log Z(m) = E_alpha[W_j].m + H(alpha) + E_alpha[b], tight at the mean.
+        self.totals[CONSTANT, due] = (alpha * (bias - log_alpha)).sum(axis=1)
+        q = self.top_items.shape[1]
+        for c, row, at in zip(due, alpha, scores, strict=True):
+            top = np.sort(np.argpartition(-row, q)[:q])
+            rest = np.ones(self.n, dtype=bool)
+            rest[top] = False
+            share = max(float(row[rest].sum()), _LEAST_TAIL)
+            highest = at[rest].max()
+            log_sum = highest + math.log(np.exp(at[rest] - highest).sum())
+            self.totals[SHARE, c] = share
+            self.totals[TAIL, c] = log_sum - float(row[rest] @ (at - bias)[rest]) / share
+            self.top_items[c] = top
+
+    def true_cells(self, cells: np.ndarray) -> np.ndarray:
+        """W - S alpha^T (features, N), a new array; clusters and weights stay as they are."""
+        out = np.array(cells[:, : self.n])
+        pending = self.sums[:, self.width : self.width + self.k]
+        if not pending.any():
+            return out
+        for lo in range(0, len(out), _BLOCK):
+            out[lo : lo + _BLOCK] -= pending[lo : lo + _BLOCK] @ self.alpha[:, : self.k].T
+        return out
+
+    # --- state ------------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Arrays that :meth:`restore` takes."""
+        return {
+            "clusters_alpha": self.alpha, "clusters_gram": self.gram, "clusters_sums": self.sums,
+            "clusters_squares": self.squares,
+            "clusters_totals": self.totals, "clusters_top": self.top_items, "clusters_seen": np.array([self.seen]),
+        }  # fmt: skip
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Inverse of :meth:`state` for clusters of the same parameters; ValueError for what cannot be a state."""
+        found = {name: array_of(arrays, name, now.dtype, now.shape) for name, now in self.state().items()}
+        for name, array in found.items():
+            require(bool(np.isfinite(array).all()), f"{name} is not finite")
+        top, seen = found["clusters_top"], int(found["clusters_seen"][0])
+        require(bool(((top >= 0) & (top < self.n)).all()), "clusters_top names a class that is not there")
+        require(seen >= 0, "clusters_seen is negative")
+        counts = found["clusters_totals"][[WEIGHT, PENDING, REFRESHED]]
+        require(bool((counts >= 0).all()), "clusters_totals is negative")
+        require(bool((found["clusters_totals"][SHARE] > 0).all()), "clusters_totals has no share")
+        self.alpha, self.gram = found["clusters_alpha"].copy(), found["clusters_gram"].copy()
+        self.squares = found["clusters_squares"].copy()
+        self.sums, self.totals = found["clusters_sums"].copy(), found["clusters_totals"].copy()
+        self.top_items, self.seen = top.copy(), seen
