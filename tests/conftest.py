@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: threads of BLAS make small matrices slower
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,10 @@ from wordkit.cli import run as run_inside
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "data_samples"
+# Under nohup, or behind an &, signals are ignored, by every process that a test starts too.
+for _number, _action in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _action)
 REAL_DATA = Path(os.environ.get("DATA") or ROOT.parent / "shared" / "data")
 
 
