@@ -131,7 +131,7 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
     except Interrupted:
         raise
     except WordkitError as error:
-        raise _with_place(error, given["checkpoint"], curves.epochs) from None
+        raise _with_place(error, given["checkpoint"], len(curves.records)) from None
     run.write_outputs(output)
     if given["curves"]:
         curves.write(given["curves"])
@@ -147,25 +147,21 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
 
 
 class _Curves:
-    """Points of a learning curve as they come: epoch, metric, value, seconds since the training began."""
+    """Records of the epochs as they come, with the seconds since the training began."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._lines = ["epoch\tmetric\tvalue\tseconds\n"]
-        self.epochs = 0
+        self.records: list[dict[str, Any]] = []
+        self._seconds: list[float] = []
 
     def add(self, record: dict[str, Any]) -> None:
-        seconds = time.monotonic() - self._began
-        self.epochs += 1
-        for metric, value in record.items():
-            if metric != "epoch" and value is not None:
-                self._lines.append(f"{record['epoch']}\t{metric}\t{value:.10g}\t{seconds:.3f}\n")
+        self.records.append(dict(record))
+        self._seconds.append(time.monotonic() - self._began)
 
     def write(self, path: str) -> None:
-        from wordkit.formats.opening import open_output
+        from wordkit.formats.curves import write_curves
 
-        with open_output(path) as out:
-            out.write("".join(self._lines).encode("utf-8"))
+        write_curves(path, self.records, self._seconds, digits=10)
 
 
 def _with_place(error: WordkitError, checkpoint: str | None, epochs: int) -> WordkitError:

@@ -95,7 +95,8 @@ def command(context: click.Context, nbest: tuple[str, ...], output: str, **given
     scores.
     Method: Cao and Khudanpur, ACL 2014.
     """
-    from wordkit.models.rerank_training import Run, write_curves
+    from wordkit.formats.curves import write_curves
+    from wordkit.models.rerank_training import Run
     from wordkit.tally import Tally
 
     options.not_standard_output(output, "a model")

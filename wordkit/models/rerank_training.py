@@ -13,7 +13,7 @@ from wordkit.evaluation.reranking import chosen_quality
 from wordkit.evaluation.result import Result
 from wordkit.formats.nbest import ListReader, NbestLists
 from wordkit.formats.nbest_counts import read_counts, times
-from wordkit.formats.opening import Input, open_output
+from wordkit.formats.opening import Input
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, pack_lists
 from wordkit.models.reranker import Reranker
 from wordkit.models.reranker_model import load_checkpoint, save_checkpoint, save_reranker
@@ -215,13 +215,3 @@ def _typed(name: str, *values: Any) -> tuple[str, ...]:
 
 def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def write_curves(path: str, history: Sequence[Mapping[str, Any]], seconds: Sequence[float]) -> None:
-    """TSV ``epoch metric value seconds``: every number of every epoch, with the seconds of training until its end."""
-    with open_output(path) as out:
-        out.write(b"epoch\tmetric\tvalue\tseconds\n")
-        for record, elapsed in zip(history, seconds, strict=True):
-            for name, value in record.items():
-                if name != "epoch" and value is not None:
-                    out.write(f"{record['epoch']}\t{name}\t{value:.8g}\t{elapsed:.3f}\n".encode())

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from wordkit.errors import DataError, WordkitError
+from wordkit.formats.curves import COLUMNS
 from wordkit.formats.opening import Input
 from wordkit.formats.text import text_lines
 from wordkit.plotting.figure import new_figure, save_figure
 from wordkit.tally import Tally
-
-COLUMNS = ("epoch", "metric", "value", "seconds")
 
 
 class CurvePoint(NamedTuple):
