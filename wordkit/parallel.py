@@ -6,6 +6,7 @@ so that one thread and many give the same bits.
 
 from __future__ import annotations
 
+import _thread
 import collections
 import contextlib
 import ctypes
@@ -13,10 +14,10 @@ import functools
 import itertools
 import math
 import os
+import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -100,8 +101,45 @@ def one_blas_thread() -> Iterator[None]:
                     put(threads)
 
 
+class _Share:
+    """One thread's part in a map: the thread takes it up or, where it has not yet, the caller gives it up.
+
+    Every step of the caller may be cut off by a signal's exception and done again. The locks of ``threading`` and of
+    ``concurrent.futures`` are taken by Python code that such an exception leaves with the lock held, and all wait for ever.
+    """
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work, self.error = work, cast(BaseException | None, None)
+        self._taken: dict[None, str] = {}  # setdefault() is atomic
+        self._ended, self._signal = False, _thread.allocate_lock()
+        self._signal.acquire()
+
+    def run(self) -> None:
+        """In the thread."""
+        if self._taken.setdefault(None, "thread") == "thread":
+            try:
+                self._work()
+            except BaseException as error:
+                self.error = error
+            self._ended = True
+            self._signal.release()
+
+    def finish(self) -> None:
+        """By the caller: it will not be begun, or it has ended."""
+        if self._taken.setdefault(None, "caller") == "thread":
+            while not self._ended:
+                self._signal.acquire()
+
+
+def _serve(shares: queue.SimpleQueue[_Share | None]) -> None:
+    while (share := shares.get()) is not None:
+        share.run()
+        del share  # and what it holds, while the thread waits
+    shares.put(None)  # for the next thread
+
+
 class Workers:
-    """Threads that are kept from one map to the next, where maps are many and short; ends when it is dropped.
+    """Threads that are kept from one map to the next, where maps are many and short; they end when it is dropped.
 
     The calling thread works too, and every thread takes the next item as soon as it is free: handing over an item costs
     about a microsecond, not the waking of a thread.
@@ -109,34 +147,47 @@ class Workers:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._shares: queue.SimpleQueue[_Share | None] = queue.SimpleQueue()
+        self._running = 0
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """``[function(item) for item in items]``, results in the items' order.
 
-        An exception is raised after the blocks already running have ended; those not yet begun are dropped.
+        An exception, a signal's too, is raised after the blocks already running have ended; those not yet begun are dropped.
         """
         items = list(items)
-        if self._pool is None or len(items) <= 1:
+        others = min(self.threads, len(items)) - 1
+        if others < 1:
             return [function(item) for item in items]
         results: list[Any] = [None] * len(items)
         left = iter(range(len(items)))  # next() on it is atomic
+
+        def drop() -> None:
+            """After an exception nothing is left to the others."""
+            collections.deque(left, maxlen=0)
 
         def work() -> None:
             try:
                 for place in left:
                     results[place] = function(items[place])
-            except BaseException:
-                collections.deque(left, maxlen=0)  # nothing is left to the others
-                raise
+            finally:
+                drop()
 
-        others = [self._pool.submit(work) for _ in range(min(self.threads, len(items)) - 1)]
+        while self._running < others:
+            self._running += 1
+            _thread.start_new_thread(_serve, (self._shares,))
+        shares = [_Share(work) for _ in range(others)]
         try:
+            for share in shares:
+                self._shares.put(share)
             work()
         finally:
-            wait(others)
-        for other in others:
-            other.result()
+            drop()
+            for share in shares:
+                share.finish()
+        for share in shares:
+            if share.error is not None:
+                raise share.error
         return results
 
     def run(self, jobs: Iterable[Callable[[], None]]) -> None:
@@ -145,8 +196,10 @@ class Workers:
 
     def close(self) -> None:
         """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._shares.put(None)
+        self._running = 0
+
+    __del__ = close
 
 
 def _call(job: Callable[[], None]) -> None:
