@@ -112,6 +112,20 @@ class NbestLists:
         shape = (len(self.scores), self.n_features if n_features is None else n_features)
         return csr_array((self.values, self.indices, self.indptr), shape=shape, copy=False)
 
+    def part(self, first: int, last: int) -> NbestLists:
+        """Lists ``first`` to ``last``; nothing is copied but the ends."""
+        begin, end = int(self.starts[first]), int(self.starts[last])
+        at, to = int(self.indptr[begin]), int(self.indptr[end])
+        return NbestLists(
+            self.qids[first:last],
+            self.starts[first : last + 1] - begin,
+            self.scores[begin:end],
+            self.indptr[begin : end + 1] - at,
+            self.indices[at:to],
+            self.values[at:to],
+            self.lines[begin:end],
+        )
+
     @staticmethod
     def join(parts: Iterable[NbestLists]) -> NbestLists:
         """The parts one after the other."""
@@ -194,12 +208,12 @@ class ListReader:
                     held = []
                 if len(piece) > 1:
                     if held:
-                        yield _one_list([*held, _lists_of(piece, 0, 1)])
-                        piece = _lists_of(piece, 1, len(piece))
+                        yield _one_list([*held, piece.part(0, 1)])
+                        piece = piece.part(1, len(piece))
                         held = []
                     if len(piece) > 1:
-                        yield _lists_of(piece, 0, len(piece) - 1)
-                    piece = _lists_of(piece, len(piece) - 1, len(piece))
+                        yield piece.part(0, len(piece) - 1)
+                    piece = piece.part(len(piece) - 1, len(piece))
                 held.append(piece)
             if held:
                 yield _one_list(held)
@@ -293,21 +307,6 @@ def _grouped(block: SvmlightData, qids: np.ndarray, scores: np.ndarray) -> Nbest
         block.indices.astype(np.int32, copy=False),
         block.data,
         block.lines,
-    )
-
-
-def _lists_of(lists: NbestLists, first: int, last: int) -> NbestLists:
-    """Lists ``first`` to ``last``; nothing is copied but the ends."""
-    begin, end = int(lists.starts[first]), int(lists.starts[last])
-    at, to = int(lists.indptr[begin]), int(lists.indptr[end])
-    return NbestLists(
-        lists.qids[first:last],
-        lists.starts[first : last + 1] - begin,
-        lists.scores[begin:end],
-        lists.indptr[begin : end + 1] - at,
-        lists.indices[at:to],
-        lists.values[at:to],
-        lists.lines[begin:end],
     )
 
 
