@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wordkit.errors import DataError
+from wordkit.errors import DataError, times
 from wordkit.formats.nbest import MOST_QID, write_header
 from wordkit.formats.opening import Input, open_output, opened, text_blocks
 from wordkit.tally import Tally
@@ -125,11 +125,6 @@ def read_counts(
     own = counts.take(qids, passed_over)
     counts.finish(passed_over)
     return np.asarray(qids, np.int64), own
-
-
-def times(count: int, what: str) -> str:
-    """``1 line``, ``2 lines``."""
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _count_row(name: str, line: int, fields: list[bytes]) -> tuple[int, ...]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from wordkit.errors import DataError, WordkitError
+from wordkit.errors import DataError, WordkitError, times
 from wordkit.evaluation.reranking import chosen_quality
 from wordkit.evaluation.result import Result
 from wordkit.formats.nbest import ListReader, NbestLists
-from wordkit.formats.nbest_counts import read_counts, times
+from wordkit.formats.nbest_counts import read_counts
 from wordkit.formats.opening import Input
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, pack_lists
 from wordkit.models.reranker import Reranker
