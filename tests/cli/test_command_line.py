@@ -149,6 +149,21 @@ def test_u099_help_imports_no_numeric_library(tmp_path):
             assert f"'{heavy}'" not in modules
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("info", "vectors.txt"), ("neighbors", "vectors.txt", "good"), ("evaluate", "analogy", "vectors.txt", "analogies.txt")],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_u099_what_reads_vectors_only_waits_for_no_scipy(samples, arguments):
+    code = "import sys, wordkit.cli; code = wordkit.cli.run(sys.argv[1:]); print(code, *sys.modules, file=sys.stderr)"
+    run = subprocess.run(
+        [sys.executable, "-c", code, "-q", *arguments], cwd=samples, capture_output=True, env=environment(), check=True
+    )  # fmt: skip
+    code, *modules = run.stderr.decode().splitlines()[-1].split()
+    assert code == "0" and "numpy" in modules
+    assert not {"scipy.sparse", "scipy.linalg", "scipy.stats"} & set(modules)
+
+
 def test_u099_help_is_quick(wordkit):
     def seconds() -> float:
         started = time.perf_counter()
