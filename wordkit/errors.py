@@ -14,6 +14,11 @@ def one_line(text: str) -> str:
     return _BREAKS.sub(lambda match: repr(match[0])[1:-1], text)
 
 
+def times(count: int, what: str) -> str:
+    """``1 line``, ``2 lines``."""
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
 class WordkitError(Exception):
     """Something that stops the work and that the user can mend; its text is one line, whatever names it holds."""
 

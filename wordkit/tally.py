@@ -7,6 +7,7 @@ warnings errors) is the tally's, not the reader's.
 from __future__ import annotations
 
 import warnings
+from array import array
 from collections.abc import Callable, Iterator
 
 from wordkit.errors import DataError, DataWarning
@@ -61,3 +62,25 @@ class Tally:
         """Issue what was counted as Python warnings, once a kind; for use as a library."""
         for line in self.lines():
             warnings.warn(line, DataWarning, stacklevel=3)
+
+
+class LinesPassedOver(Tally):
+    """Tells another tally, and notes the lines of the records that it passes over: :meth:`take` has the new ones."""
+
+    def __init__(self, tally: Tally) -> None:
+        super().__init__(skip_invalid=tally.skip_invalid, strict=tally.strict)
+        self._told, self._lines = tally, array("q")
+
+    def invalid(self, fault: Fault, kind: str = "invalid record") -> None:
+        error = made(fault)
+        self._told.invalid(error, kind)
+        if error.line is not None:
+            self._lines.append(error.line)
+
+    def warn(self, kind: str, fault: Fault, times: int = 1) -> None:
+        self._told.warn(kind, fault, times)
+
+    def take(self) -> array[int]:
+        """The lines noted since it was last called."""
+        lines, self._lines = self._lines, array("q")
+        return lines

@@ -118,9 +118,9 @@ def venue_documents(
         np.cumsum(1 / np.arange(1, features + 1)), draw.random((rows, length)) * np.log(features)
     )
     ranks = np.minimum(ranks, features - 1)
-    kind, at = draw.random((rows, length)), np.arange(rows)[:, None]
+    kind = draw.random((rows, length))
     words = np.where(
-        kind < 0.9, topics[topic_of[y]][at, ranks], own[y][at, draw.integers(0, 40, (rows, length))]
+        kind < 0.9, topics[topic_of[y][:, None], ranks], own[y[:, None], draw.integers(0, 40, (rows, length))]
     )
     words = np.where(kind < 0.5, ranks, words)
     X = scipy.sparse.csr_array(

@@ -32,6 +32,7 @@ TEXT = "text/mixed.txt.gz"
 TREEBANK = "ud/gum-train.conllu.gz"
 ENTITIES = {name: (f"ner/{name}.train.conll", f"ner/{name}.dev.conll") for name in ("wikigold", "wnut17")}
 SENSES = "supersense/streusle.ud_dev.conllulex"
+SETS = ("streusle", *ENTITIES)
 REPRESENTATIONS = ("viterbi", "posterior-type", "posterior-token", "both")
 COLUMNS = (
     "data", "text", "structure", "states", "init", "representation", "setting", "precision", "recall", "f1", "accuracy",
@@ -123,11 +124,15 @@ def _row(found: dict[str, Any], **what: object) -> dict[str, str]:
     return {name: str(what.get(name, texts.get(name, ""))) for name in COLUMNS}
 
 
-def rows(runs: Runs, states: Sequence[int], treebank_states: int) -> Iterator[dict[str, str]]:
+def rows(
+    runs: Runs, states: Sequence[int], treebank_states: int, sets: Sequence[str] = SETS
+) -> Iterator[dict[str, str]]:
     """A line a score."""
     tasks: list[tuple[str, str, tuple[str, ...]]] = [("supersense", "streusle", (SENSES,))]
     tasks += [("ner", name, files) for name, files in ENTITIES.items()]
     for task, name, files in tasks:
+        if name not in sets:
+            continue
         yield _row(runs.score(task, files), data=name, representation="none", setting="lexicalized")
         if task == "ner":
             yield _row(
@@ -194,6 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", required=True)
     parser.add_argument("--states", type=int, nargs="+", default=[64, 128])
     parser.add_argument("--treebank-states", type=int, default=64)
+    parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS, help="only rows of these")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--min-count", type=int, default=3)
     given = parser.parse_args(arguments)
@@ -201,9 +207,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     table = []
     print("\t".join(COLUMNS), flush=True)
-    for row in rows(
-        Runs(Path(given.data), folder, given.epochs, given.min_count), given.states, given.treebank_states
-    ):
+    runs = Runs(Path(given.data), folder, given.epochs, given.min_count)
+    for row in rows(runs, given.states, given.treebank_states, given.sets):
         table.append(row)
         print("\t".join(row.values()), flush=True)
         with open_output(folder / "tagging.tsv") as out:

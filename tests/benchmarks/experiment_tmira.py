@@ -15,6 +15,7 @@ cost and averaged weights; ``ideas`` what else may help. Runs that are written a
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import re
 import time
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from wordkit.evaluation.reranking import chosen_quality
-from wordkit.formats.nbest import ListReader, iter_lists
+from wordkit.formats.nbest import ListReader, iter_lists, read_lists
 from wordkit.formats.nbest_counts import read_counts
 from wordkit.models.nbest_corpus import ListCorpus, PackedLists, pack_lists
 from wordkit.models.rerank_weights import score_all
@@ -34,6 +35,8 @@ from wordkit.models.tensor_shape import approximate_positions, mode_places, mode
 from wordkit.plotting.curves import CurvePoint, curves_figure
 from wordkit.plotting.singular_values import singular_values_figure
 
+TRAIN = ("nbest.train-1.gz", "nbest.train-2.gz")
+THRESHOLDS = (1, 2, 5, 20)
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 TENSOR_C = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 VECTOR_C = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 1e-2)
@@ -47,8 +50,9 @@ class Data:
     def __init__(self, folder: Path, *, standardize: bool = False) -> None:
         self.folder = folder
         self._scaled: Data | None = None
+        self._thresholds: dict[tuple[float, int], Data] = {}
         corpus, reader = ListCorpus(), ListReader()
-        for name in ("nbest.train-1.gz", "nbest.train-2.gz"):
+        for name in TRAIN:
             for piece in reader.pieces(folder / name):
                 corpus.add(piece)
         self.table = corpus.choose(0, standardize=standardize)
@@ -67,6 +71,19 @@ class Data:
             self._scaled = Data(self.folder, standardize=True)
         return self._scaled
 
+    def thresholded(self, share: float, count: int) -> Data:
+        """The same with the features that vary in ``count`` of the lists learned from, or more, and no others."""
+        if (share, count) not in self._thresholds:
+            other, corpus = copy.copy(self), ListCorpus()
+            lists = read_lists(*(self.folder / name for name in TRAIN))
+            corpus.add(lists.part(0, max(1, int(self.size * share))))
+            other.table = corpus.choose(count)
+            other.train = corpus.pack(other.table)
+            other.heldout, _ = pack_lists([lists.part(self.size, len(lists))], other.table)
+            other.dev, _ = pack_lists(iter_lists(self.folder / "nbest.dev.gz"), other.table)
+            self._thresholds[share, count] = other
+        return self._thresholds[share, count]
+
     def first(self, share: float) -> tuple[PackedLists, np.ndarray]:
         lists = self.train.part(0, max(1, int(self.size * share)))
         return lists, self.train_counts[: len(lists.scores)]
@@ -78,6 +95,8 @@ def one_run(
     """Train, choose the epoch on the held-out lists, measure on the dev lists."""
     algorithm, options = method
     data = data.scaled() if options.get("standardize") else data
+    if count := options.get("min_feature_count"):
+        data = data.thresholded(share, count)
     lists, _ = data.first(share)
     more = {} if C is None else {"C": C}
     started = time.process_time()
@@ -115,6 +134,7 @@ def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]
     *_, n2 = mode_sizes(features, 2)
     few = {share: max(1, n2 // share) for share in (4, 16)}
     many = {share: -(-features // size) for share, size in few.items()}
+    thresholds = {f"features of {count} lists": {"min_feature_count": count} for count in THRESHOLDS}
     changes: dict[str, dict[str, Any]] = {
         "as it is": {},
         "no average": {"average": False},
@@ -133,6 +153,7 @@ def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]
         "first mode 1/4": {"modes": (few[4], many[4])},
         "first mode x 4": {"modes": (many[4], few[4])},
         "first mode x 16": {"modes": (many[16], few[16])},
+        **thresholds,
     }
     for mapping in ("approximate", "sequential"):
         own = {"surrogate of 5 epochs": {"surrogate_epochs": 5}} if mapping == "approximate" else {}
@@ -142,7 +163,8 @@ def ideas(features: int) -> Iterator[tuple[str, Method, Sequence[float | None]]]
     yield "mira, as it is", ("mira", {"rival": "cost", "average": True}), VECTOR_C
     yield "mira, no average", ("mira", {"rival": "cost"}), VECTOR_C
     yield "mira, rival by the model", ("mira", {"average": True}), VECTOR_C
-    yield "mira, standardized", ("mira", {"rival": "cost", "average": True, "standardize": True}), VECTOR_C
+    for name, change in ({"standardized": {"standardize": True}} | thresholds).items():
+        yield f"mira, {name}", ("mira", {"rival": "cost", "average": True, **change}), VECTOR_C
 
 
 class Runs:

@@ -31,6 +31,7 @@ def folder(tmp_path, samples):
 def test_tables_and_figures_are_written_and_resumed(folder, monkeypatch):
     monkeypatch.setattr(experiment_tmira, "TENSOR_C", (1e-2, 1e-1))
     monkeypatch.setattr(experiment_tmira, "VECTOR_C", (1e-2, 1e-1))
+    monkeypatch.setattr(experiment_tmira, "THRESHOLDS", (2,))
     output = folder / "results"
     given = [
         "--data",

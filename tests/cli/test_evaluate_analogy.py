@@ -38,7 +38,7 @@ def test_lines_of_one_set(inside, files):
     assert (
         run.stdout == b"accuracy\t0.5\nsemantic\t1\nsyntactic\t0\nlog_likelihood\tn/a\ncovered\t2\ntotal\t3\n"
     )
-    assert b"q.txt: 2 of 3 questions scored, 1 have an unknown word (--unknown skip): Queen\n" in run.stderr
+    assert b"q.txt: 2 of 3 questions scored, 1 has an unknown word (--unknown skip): Queen\n" in run.stderr
     run = inside("evaluate", "analogy", "v.vec", "q.txt", "--details")
     assert b"sections/gram1-x/correct\t0\n" in run.stdout and b"unknown_words\tQueen\n" in run.stdout
     run = inside("evaluate", "analogy", "v.vec", "q.txt", "--strict")

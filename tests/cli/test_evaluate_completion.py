@@ -35,7 +35,7 @@ def test_the_sample(inside, samples):
 def test_answers_from_a_file(inside, files):
     run = inside("evaluate", "completion", "v.vec", "q.csv", "--answers", "a.csv")
     assert succeeds(run) == "accuracy\t1\ncovered\t2\ntotal\t3\n"
-    assert b"q.csv: 2 of 3 questions scored, 1 have an unknown word (--unknown skip): the" in run.stderr
+    assert b"q.csv: 2 of 3 questions scored, 1 has an unknown word (--unknown skip): the" in run.stderr
     run = inside(
         "evaluate",
         "completion",

@@ -47,7 +47,7 @@ def test_u081_pairs_used_and_missing_are_always_shown(inside, files):
         run.stdout.decode().splitlines()[0::2] == ["spearman\t1", "covered\t3"]
         and b"total\t4\n" in run.stdout
     )
-    assert b"one.txt: 3 of 4 pairs scored, 1 have an unknown word (--unknown skip): zzz" in run.stderr
+    assert b"one.txt: 3 of 4 pairs scored, 1 has an unknown word (--unknown skip): zzz" in run.stderr
     run = inside("evaluate", "similarity", "v.vec", "one.txt", "--unknown", "zero", "--json")
     found = json.loads(run.stdout)
     assert found["spearman"] == pytest.approx(0.632, abs=5e-4) and (found["covered"], found["total"]) == (

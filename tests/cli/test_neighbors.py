@@ -43,7 +43,7 @@ def test_order_ties_and_the_query_itself(inside, vectors):
 
 
 def test_u097_words_on_standard_input(inside, vectors):
-    run = inside("neighbors", vectors, "--top", "1", stdin=b"a\r\n\nnew york\nzzz\n")
+    run = inside("neighbors", vectors, "--top", "1", stdin=b"a \r\n\nnew york\t7\nzzz\n")
     assert run.returncode == 0 and run.stdout == b"a\tc\t1.000000\nnew york\ta\t0.998752\n"
     assert b"the word 'zzz' is not there" in run.stderr
     run = inside("neighbors", "-", "a", "--top", "1", stdin=TEXT)

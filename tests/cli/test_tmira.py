@@ -239,6 +239,35 @@ def test_counts_of_other_lists_are_refused(folder, inside, trained, samples):
         assert (folder / "chosen").read_text() == "old"
 
 
+def test_skipped_candidates_take_their_counts_with_them(folder, inside, samples):
+    """A model of lists with bad lines among them, and its f-scores, are those of the lists without."""
+    lines = (samples / "nbest.txt").read_text().splitlines(keepends=True)
+    counts = (samples / "nbest.counts").read_text().splitlines(keepends=True)
+    head = next(i for i, line in enumerate(lines) if not line.startswith("#"))
+    start = next(i for i, line in enumerate(counts) if not line.startswith("#"))
+    spoilt, kept, kept_counts = lines[:head], lines[:head], counts[:start]
+    for place, (line, count) in enumerate(zip(lines[head:], counts[start:], strict=True)):
+        bad = place in (0, 17, 599) or 40 <= place < 50  # the first, one, a whole list, the last
+        spoilt.append(line.replace(" qid", "x qid", 1) if bad else line)
+        kept += [] if bad else [line]
+        kept_counts += [] if bad else [count]
+    for name, text in (("bad", spoilt), ("good", kept), ("good.counts", kept_counts)):
+        (folder / name).write_text("".join(text))
+    skip = ("--counts", COUNTS, "--skip-invalid")
+    run = inside("tmira", "bad", *skip, "-o", "1", "--dev", "bad", "--dev-counts", COUNTS)
+    told = b"counts of a candidate that was passed over (26 x line of counts skipped)"
+    assert told in run.stderr and b"(26 x n-best line skipped)" in run.stderr
+    expected = inside(
+        "tmira", "good", "--counts", "good.counts", "-o", "2", "--dev", "good", "--dev-counts", "good.counts"
+    )
+    assert succeeds(run) == succeeds(expected)
+    run = inside("rerank", "1", "bad", *skip, "-o", "a")
+    assert succeeds(run) == succeeds(inside("rerank", "2", "good", "--counts", "good.counts", "-o", "b"))
+    assert b"(13 x line of counts skipped)" in run.stderr
+    assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
+    fails(inside("rerank", "1", "bad", "--counts", COUNTS), "bad:")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_u063_u079_resumed_bytes_equal_uninterrupted_bytes(folder, inside, number):
     options = (

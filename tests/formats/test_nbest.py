@@ -12,10 +12,11 @@ from scipy.sparse import csr_array
 
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.nbest import ListReader, NbestLists, iter_lists, list_writer, read_lists, write_lists
-from wordkit.formats.nbest_counts import read_counts, write_counts
+from wordkit.formats.nbest_counts import CandidateCounts, read_counts, write_counts
 from wordkit.tally import Tally
 
 same_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fewer = settings(same_folder, max_examples=40)
 LISTS = "# made by hand\n0.5 qid:7 1:1 3:-2\n0.25 qid:7\n\n1 qid:3 2:0.5 # the only one\n"
 
 
@@ -167,7 +168,7 @@ candidate = st.tuples(
         st.integers(0, 10**18 - 1), st.lists(candidate, min_size=1, max_size=5), min_size=1, max_size=6
     )
 )
-@same_folder
+@fewer
 def test_round_trip(tmp_path, made):
     parts = []
     for qid, candidates in made.items():
@@ -241,3 +242,74 @@ def test_counts_round_trip(tmp_path):
 def test_u088_faults_of_counts(stored, text, says):
     with pytest.raises(DataError, match=says):
         read_counts(stored(text, "c"), np.array([1, 1]))
+
+
+# What a line may be: a candidate, one whose score or features are no numbers, no text, none at all.
+LINES = {
+    "good": b"%d qid:%d 1:1",
+    "score": b"x%d qid:%d 1:1",
+    "feature": b"%d qid:%d 1:x",
+    "bytes": b"%d qid:%d \xff",
+}
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 3), st.lists(st.sampled_from([*LINES, "comment"]), max_size=4)), max_size=9
+    ),
+    st.sampled_from([1, 30, 1 << 20]),
+)
+@fewer
+def test_counts_of_candidates_passed_over_are_passed_over(tmp_path, runs, block_bytes):
+    """In whatever place, in lists that return and at either end: what is kept keeps its own counts."""
+    lists, counts, expected, passed, seen, last, refused = [], [], [], [], set(), None, False
+    for qid, kinds in [(9, ["good"]), *runs, (8, ["good"])]:
+        for kind in kinds:
+            if kind == "comment":
+                lists.append(b"# and a blank line\n")
+                continue
+            place = len(counts)
+            lists.append(LINES[kind] % (place, qid))
+            counts.append(b"%d %d %d %d" % (qid, place, place, place))
+            if kind in ("good", "score"):  # of others not even the qid is known
+                refused = qid in seen if qid != last else refused
+                last = qid
+                seen.add(qid)
+            (passed if kind != "good" or refused else expected).append(place)
+    (tmp_path / "l").write_bytes(b"\n".join(lists))
+    (tmp_path / "c").write_bytes(b"\n".join(counts))
+    tally = Tally(skip_invalid=True)
+    reader = ListReader(tally=tally, block_bytes=block_bytes)
+    taken, own = [], CandidateCounts(tmp_path / "c", tally=tally)
+    for piece in reader.pieces(tmp_path / "l"):
+        assert piece.scores.tolist() == own.take(piece.candidate_qids(), reader.passed_over)[:, 0].tolist()
+        taken.append(piece)
+    own.finish(reader.passed_over)
+    whole = NbestLists.join(taken)
+    assert list(reader.passed_over) == passed and whole.scores.tolist() == expected
+    assert tally.counts.get("line of counts skipped", 0) == len(passed)
+    told = Tally(skip_invalid=True)
+    qids, table = read_counts(
+        tmp_path / "c", whole.candidate_qids(), passed_over=reader.passed_over, tally=told
+    )
+    assert table[:, 2].tolist() == expected and qids.tolist() == whole.candidate_qids().tolist()
+    assert sum(told.counts.values()) == len(passed)
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        (
+            "1 1 1 1\n1 2 2 2\n2 3 3 3\n",
+            "c:3: counts of qid 2, expected qid 1 as in the lists, where candidates",
+        ),
+        ("1 1 1 1\n" * 3, "c: 3 lines of counts for 4 candidates or more, expected .* passed over too"),
+        ("1 1 1 1\n" * 3 + "2 1 1 1\n", "c: 4 lines of counts for 5 candidates, expected .* passed over too"),
+        ("1 1 1 1\n" * 3 + "2 1 1 1\n" * 3, "c: 6 lines of counts for 5 candidates"),
+    ],
+)
+def test_counts_without_those_of_candidates_passed_over_are_refused(stored, counts, says):
+    reader = ListReader(tally=Tally(skip_invalid=True))
+    lists = NbestLists.join(reader.pieces(stored("1 qid:1\nx qid:1\n1 qid:1\n1 qid:2\nx qid:2\n")))
+    with pytest.raises(DataError, match=says):
+        read_counts(stored(counts, "c"), lists.candidate_qids(), passed_over=reader.passed_over)

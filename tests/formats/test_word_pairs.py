@@ -105,7 +105,7 @@ def test_sets_without_a_pair(written, content, says):
 
 def test_pairs_that_are_there_twice_count_twice_and_are_told_of(written):
     pairs = read_word_pairs(written("a b 1\nb a 2\na a 3\na b 4\n"))
-    assert len(pairs) == 4 and pairs.notes == [f"{written('a b 1')}: 2 pairs were there before; each counts"]
+    assert len(pairs) == 4 and pairs.notes == [f"{written('a b 1')}: 2 pairs more than once; each counts"]
 
 
 pieces = st.sampled_from(

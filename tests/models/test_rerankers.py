@@ -37,14 +37,6 @@ def sample(samples):
     return lists, read_counts(samples / "nbest.counts", lists.candidate_qids())[1]
 
 
-def first_lists(lists: NbestLists, n: int) -> NbestLists:
-    made = lists.starts[n]
-    return NbestLists(
-        lists.qids[:n], lists.starts[: n + 1], lists.scores[:made], lists.indptr[: made + 1],
-        lists.indices[: lists.indptr[made]], lists.values[: lists.indptr[made]], lists.lines[:made],
-    )  # fmt: skip
-
-
 class StopAfter(Monitor):
     def __init__(self, epochs: int) -> None:
         self.left = epochs
@@ -87,7 +79,7 @@ def test_state_and_parameters_come_back(sample, name):
 @pytest.mark.parametrize("name", MODELS)
 def test_an_interrupted_fit_goes_on_to_the_same_bytes(sample, name):
     lists, counts = sample
-    dev = first_lists(lists, 20)
+    dev = lists.part(0, 20)
 
     def packed(model):
         corpus = ListCorpus()
@@ -206,21 +198,10 @@ def test_indices_that_are_far_apart_cost_no_memory(monkeypatch, how):
     whole.add(lists)
     expected = whole.lists_of
     for first in range(0, len(lists), 10):
-        part = first_lists(lists, first + 10)
-        corpus.add(NbestLists(part.qids[first:], *tail(part, first)))
+        corpus.add(lists.part(first, min(first + 10, len(lists))))
     varying = np.flatnonzero(expected)
     assert np.array_equal(corpus.known[corpus.lists_of > 0], varying)
     assert np.array_equal(corpus.lists_of[corpus.lists_of > 0], expected[varying])
-
-
-def tail(lists: NbestLists, first: int) -> tuple[np.ndarray, ...]:
-    """All but the qids of the lists from ``first`` on."""
-    begin = lists.starts[first]
-    at = lists.indptr[begin]
-    return (
-        lists.starts[first:] - begin, lists.scores[begin:], lists.indptr[begin:] - at, lists.indices[at:], lists.values[at:],
-        lists.lines[begin:],
-    )  # fmt: skip
 
 
 def test_standardized_values():
@@ -316,7 +297,7 @@ def test_counts_that_do_not_fit_are_refused(sample):
     assert model.score(lists, counts.tolist()) == model.history_[-1]["train_fscore"]
     with pytest.raises(ValueError, match="counts must be"):
         model.score(lists, counts[:-1])
-    assert model.score(first_lists(lists, 0)) is None
+    assert model.score(lists.part(0, 0)) is None
 
 
 def test_lists_of_arrays(sample):

@@ -58,7 +58,7 @@ def command(
     numbers = None
     if counts:
         with Input(counts, digest=True) as source:
-            numbers = CandidateCounts(source)
+            numbers = CandidateCounts(source, tally=tally)
             records.append(source.record())
     reranking = Reranking(reranker, numbers, tally)
     if as_json and output == "-":

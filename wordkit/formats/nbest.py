@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -19,7 +20,7 @@ from scipy.sparse import csr_array
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.opening import BLOCK_BYTES, Input, open_output, opened
 from wordkit.formats.svmlight import MAX_INDEX, SvmlightData, iter_svmlight, write_records
-from wordkit.tally import Tally
+from wordkit.tally import LinesPassedOver, Tally
 
 _RECORD = "score qid:N index:value ..."
 MOST_QID = 10**18
@@ -85,8 +86,8 @@ class NbestLists:
         """ValueError for arrays that are not as the attributes are described."""
         starts, indptr = self.starts, self.indptr
         ends = [(starts, len(self.qids), len(self.scores)), (indptr, len(self.scores), len(self.indices))]
-        for array, size, last in ends:
-            if array.shape != (size + 1,) or array[0] != 0 or array[-1] != last or (np.diff(array) < 0).any():
+        for own, size, last in ends:
+            if own.shape != (size + 1,) or own[0] != 0 or own[-1] != last or (np.diff(own) < 0).any():
                 raise ValueError("starts or indptr do not fit the lists, candidates and features")
         if len(self.values) != len(self.indices) or (np.diff(starts) < 1).any():
             raise ValueError("values do not fit the indices, or a list has no candidate")
@@ -110,6 +111,20 @@ class NbestLists:
         """The features as a sparse matrix of candidates x ``n_features``, the values not copied."""
         shape = (len(self.scores), self.n_features if n_features is None else n_features)
         return csr_array((self.values, self.indices, self.indptr), shape=shape, copy=False)
+
+    def part(self, first: int, last: int) -> NbestLists:
+        """Lists ``first`` to ``last``; nothing is copied but the ends."""
+        begin, end = int(self.starts[first]), int(self.starts[last])
+        at, to = int(self.indptr[begin]), int(self.indptr[end])
+        return NbestLists(
+            self.qids[first:last],
+            self.starts[first : last + 1] - begin,
+            self.scores[begin:end],
+            self.indptr[begin : end + 1] - at,
+            self.indices[at:to],
+            self.values[at:to],
+            self.lines[begin:end],
+        )
 
     @staticmethod
     def join(parts: Iterable[NbestLists]) -> NbestLists:
@@ -147,6 +162,9 @@ class ListReader:
         n_features: greater indices are left out and counted as a warning; None takes all.
         tally: policy and counts of odd records; errors are raised when None.
         block_bytes: text that is parsed at once.
+
+    ``passed_over``: places, from 0 among all candidates of all inputs and ascending, of those that were skipped as invalid; known
+    up to the end of the pieces that were handed out, and somewhat further. Counts go by these places.
     """
 
     def __init__(
@@ -154,6 +172,9 @@ class ListReader:
     ) -> None:
         self.n_features, self.block_bytes = n_features, block_bytes
         self.tally = Tally() if tally is None else tally
+        self.passed_over = array("q")
+        self._bad_lines = LinesPassedOver(self.tally)
+        self._read = 0  # candidates, those passed over too
         self._seen: set[int] = set()
         self._open: int | None = None  # the qid that the last block ended in
         self._refused = False  # whether that was one which had returned
@@ -173,7 +194,7 @@ class ListReader:
                 zero_based=False,
                 qids=True,
                 n_features=self.n_features,
-                tally=self.tally,
+                tally=self._bad_lines,
                 block_bytes=self.block_bytes,
                 record=_RECORD,
             )
@@ -187,12 +208,12 @@ class ListReader:
                     held = []
                 if len(piece) > 1:
                     if held:
-                        yield _one_list([*held, _lists_of(piece, 0, 1)])
-                        piece = _lists_of(piece, 1, len(piece))
+                        yield _one_list([*held, piece.part(0, 1)])
+                        piece = piece.part(1, len(piece))
                         held = []
                     if len(piece) > 1:
-                        yield _lists_of(piece, 0, len(piece) - 1)
-                    piece = _lists_of(piece, len(piece) - 1, len(piece))
+                        yield piece.part(0, len(piece) - 1)
+                    piece = piece.part(len(piece) - 1, len(piece))
                 held.append(piece)
             if held:
                 yield _one_list(held)
@@ -221,9 +242,19 @@ class ListReader:
                 )
                 self.tally.invalid(fault, "n-best list")
                 good[first : _run_end(qids, first)] = False
+        self._note_places(block.lines, good)
         if not good.all():
             return _grouped(_some(block, good), qids[good], scores[good])
         return _grouped(block, qids, scores)
+
+    def _note_places(self, lines: np.ndarray, good: np.ndarray) -> None:
+        """Count a block's candidates, records and lines that are none, and note the places of those passed over."""
+        bad = np.unique(np.array(self._bad_lines.take(), np.int64))
+        if len(bad) or not good.all():
+            every = np.concatenate([lines, bad])
+            kept = np.concatenate([good, np.zeros(len(bad), bool)])[np.argsort(every)]
+            self.passed_over.extend((self._read + np.flatnonzero(~kept)).tolist())
+        self._read += len(lines) + len(bad)
 
 
 def _run_end(qids: np.ndarray, first: int) -> int:
@@ -276,21 +307,6 @@ def _grouped(block: SvmlightData, qids: np.ndarray, scores: np.ndarray) -> Nbest
         block.indices.astype(np.int32, copy=False),
         block.data,
         block.lines,
-    )
-
-
-def _lists_of(lists: NbestLists, first: int, last: int) -> NbestLists:
-    """Lists ``first`` to ``last``; nothing is copied but the ends."""
-    begin, end = int(lists.starts[first]), int(lists.starts[last])
-    at, to = int(lists.indptr[begin]), int(lists.indptr[end])
-    return NbestLists(
-        lists.qids[first:last],
-        lists.starts[first : last + 1] - begin,
-        lists.scores[begin:end],
-        lists.indptr[begin : end + 1] - at,
-        lists.indices[at:to],
-        lists.values[at:to],
-        lists.lines[begin:end],
     )
 
 

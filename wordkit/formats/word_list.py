@@ -1,4 +1,7 @@
-"""Lists of words: one a line; whatever follows a tab (a count, a path, a group) is not part of it."""
+"""Lists of words: one a line; whatever follows a tab (a count, a path, a group) is not part of it.
+
+Nor are spaces at the end, but in a word of spaces alone.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def read_grouped_words(path: str | os.PathLike[str], tally: Tally) -> tuple[list
             for line in block.decode("utf-8").split("\n"):
                 word, _, rest = line.rstrip("\r").partition("\t")
                 if word:
-                    words.append(word)
+                    words.append(word.rstrip(" ") or word)
                     groups.append(rest.partition("\t")[0])
     return words, groups
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wordkit.errors import DataError
+from wordkit.errors import DataError, times
 from wordkit.formats.opening import Input, opened
 from wordkit.formats.separated import columns_found, filled_lines, finite_number, separator_of, split_fields
 from wordkit.tally import Tally
@@ -81,7 +81,7 @@ def read_word_pairs(path: str | os.PathLike[str] | Input, tally: Tally | None = 
         if twice := len(pairs) - len(
             {frozenset(pair) for pair in zip(pairs.first, pairs.second, strict=True)}
         ):
-            pairs.notes.append(f"{source.name}: {twice} pairs were there before; each counts")
+            pairs.notes.append(f"{source.name}: {times(twice, 'pair')} more than once; each counts")
     pairs.scores = np.array(scores)
     return pairs
 

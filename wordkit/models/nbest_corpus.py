@@ -16,9 +16,8 @@ import numpy as np
 
 from wordkit._kernels import nbest_pack
 from wordkit.checks import array_of, require
-from wordkit.errors import WordkitError
+from wordkit.errors import WordkitError, times
 from wordkit.formats.nbest import NbestLists, joined_ends
-from wordkit.formats.nbest_counts import times
 from wordkit.models.array_spool import ArraySpool
 
 # Indices below this have a place each in tables; where greater ones occur, such as hashed features of 31 bits, those that are

@@ -58,13 +58,14 @@ class Reranking:
                     rows = np.stack([begin + best, begin, begin + packed.oracles])
                     self._scores += packed.scores[rows].sum(axis=1)
                     if self._counts is not None:
-                        self._totals += self._counts.take(piece.candidate_qids())[rows].sum(axis=1)
+                        counts = self._counts.take(piece.candidate_qids(), reader.passed_over)
+                        self._totals += counts[rows].sum(axis=1)
                     self._lists += len(packed)
                     self._known += int(np.count_nonzero(np.diff(packed.firsts)))
                     yield packed.qids, best, scores[rows[0]]
                 self.inputs.append(source.record())
         if self._counts is not None:
-            self._counts.finish()
+            self._counts.finish(reader.passed_over)
 
     def result(self) -> Result:
         """f-scores with counts, else mean scores: of what the model chose, of the first candidates, of the best ones."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from wordkit.errors import DataError, WordkitError
+from wordkit.errors import DataError, WordkitError, times
 from wordkit.evaluation.reranking import chosen_quality
 from wordkit.evaluation.result import Result
 from wordkit.formats.nbest import ListReader, NbestLists
-from wordkit.formats.nbest_counts import read_counts, times
+from wordkit.formats.nbest_counts import read_counts
 from wordkit.formats.opening import Input
 from wordkit.models.nbest_corpus import FeatureTable, ListCorpus, PackedLists, pack_lists
 from wordkit.models.reranker import Reranker
@@ -64,7 +64,7 @@ class Run:
         self.packed, self.table = corpus.pack(table), table
         notes = [self._summary(corpus, table)]
         if options["counts"]:
-            self.counts = self._read_counts(options["counts"], self.packed)
+            self.counts = self._read_counts(options["counts"], self.packed, reader)
         if options["dev"]:
             reader = ListReader(n_features=int(table.indices.max()) + 1, tally=self.tally)
             self.dev, unknown = pack_lists(self._pieces(reader, options["dev"]), table)
@@ -73,7 +73,7 @@ class Run:
                     f"{unknown} values of the held-out lists are of features left out or not seen in training"
                 )
             if options["dev_counts"]:
-                self.dev_counts = self._read_counts(options["dev_counts"], self.dev)
+                self.dev_counts = self._read_counts(options["dev_counts"], self.dev, reader)
         if digests is not None and digests != [record["sha256"] for record in self.inputs]:
             raise WordkitError(f"{options['resume']}: was trained on other data")
         return notes
@@ -83,9 +83,11 @@ class Run:
             yield from reader.pieces(source)
             self.inputs.append(source.record())
 
-    def _read_counts(self, path: str, lists: PackedLists) -> np.ndarray:
+    def _read_counts(self, path: str, lists: PackedLists, reader: ListReader) -> np.ndarray:
         with Input(path, digest=True) as source:
-            _, counts = read_counts(source, lists.candidate_qids())
+            _, counts = read_counts(
+                source, lists.candidate_qids(), passed_over=reader.passed_over, tally=self.tally
+            )
             self.inputs.append(source.record())
         return counts
 

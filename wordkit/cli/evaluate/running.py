@@ -136,7 +136,8 @@ def tell_unknown(results: Sequence[Result], items: str, unknown: str, strict: bo
             message(f"{result.data}: n/a ({used} of {result.total} {items} to score)")
         if missing:
             without = result.total - result.covered
-            counts = f"{used} of {result.total} {items} scored, {without} have an unknown word"
+            have = "has" if without == 1 else "have"
+            counts = f"{used} of {result.total} {items} scored, {without} {have} an unknown word"
             message(f"{result.data}: {counts} (--unknown {unknown}): {some_words(missing)}")
         if strict:
             refuse_unknown(
