@@ -151,7 +151,7 @@ def classification(rows: int) -> None:
 
 
 def growth() -> None:
-    """Cost of an instance at vocabularies of 10,000, 100,000 and a million, beside that at 10,000 and that of ns; beta as it is by default."""
+    """Cost of an instance at vocabularies of 10,000, 100,000 and a million, beside that at 10,000 and that of ns."""
     from wordkit._kernels import dual_clustering
     from wordkit.models.dual_clusters import DualClusters
     from wordkit.models.window_training import Noise, Steps, WindowTrainer
