@@ -185,13 +185,15 @@ cdef extern from *:
     WK_ROW void wk_learn_rows(float *restrict rows, const float *a, const float *restrict x, float *restrict e, ptrdiff_t n,
                               ptrdiff_t d) {
         ptrdiff_t i = 0;
-        for (; i + 2 <= n; i += 2, rows += 2 * d) {
-            const float p = a[i], q = a[i + 1];
+        for (; i + 4 <= n; i += 4, rows += 4 * d) {
+            const float p = a[i], q = a[i + 1], u = a[i + 2], v = a[i + 3];
             for (ptrdiff_t c = 0; c < d; c++) {
-                const float r = rows[c], s = rows[d + c];
-                e[c] += p * r + q * s;
-                rows[c] = r + p * x[c];
-                rows[d + c] = s + q * x[c];
+                const float r = rows[c], s = rows[d + c], t = rows[2 * d + c], w = rows[3 * d + c], g = x[c];
+                e[c] += (p * r + q * s) + (u * t + v * w);
+                rows[c] = r + p * g;
+                rows[d + c] = s + q * g;
+                rows[2 * d + c] = t + u * g;
+                rows[3 * d + c] = w + v * g;
             }
         }
         for (; i < n; i++, rows += d)

@@ -97,6 +97,8 @@ cdef Py_ssize_t fixed_windows(
                 fetch_row(window.inputs + window.words[t + size + 1] * d, d)
         if t + 1 < last:
             fetch_row(task.outputs + window.words[t + 1] * d, d)
+            if task.objective <= PRINTED:
+                fetch_row(task.dual.alpha + window.words[t + 1] * task.dual.k, task.dual.k)
         n = least(end, t + size + 1) - largest(begin, t - size) - 1
         error = window.errors + (t & window.mask) * d
         if n > 0:

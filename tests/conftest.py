@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: threads of BLAS make small matrices slower
@@ -64,14 +66,43 @@ def wordkit(tmp_path):
     return run
 
 
+@contextlib.contextmanager
+def _standard_input(data: bytes | None):
+    """Descriptor 0 and ``sys.stdin`` as ``wordkit`` gives them to a process: a pipe that holds the data, or no input at all."""
+    if data is None:
+        source = os.open(os.devnull, os.O_RDONLY)
+    else:
+        source, target = os.pipe()
+        if len(data) > 1 << 16:  # what any pipe takes without a reader
+            fcntl.fcntl(target, fcntl.F_SETPIPE_SZ, len(data))
+        with open(target, "wb", buffering=0) as pipe:
+            assert pipe.write(data) == len(data)
+    kept, before = os.dup(0), sys.stdin
+    os.dup2(source, 0)
+    os.close(source)
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    try:
+        yield
+    finally:
+        sys.stdin.close()
+        sys.stdin = before
+        os.dup2(kept, 0)
+        os.close(kept)
+
+
 @pytest.fixture
 def inside(tmp_path, monkeypatch, capfdbinary):
-    """As the fixture ``wordkit``, but in this process: ten times as fast, for the many ways to use a command wrongly."""
+    """As the fixture ``wordkit``, but in this process: ten times as fast.
 
-    def run(*args) -> subprocess.CompletedProcess:
-        monkeypatch.chdir(tmp_path)
+    For all that needs no process of its own: signals, closed streams, locales and limits do, and so does what is written while
+    more than a pipe's megabyte of input comes.
+    """
+
+    def run(*args, stdin: bytes | None = None, cwd=None) -> subprocess.CompletedProcess:
+        monkeypatch.chdir(cwd or tmp_path)
         capfdbinary.readouterr()
-        code = run_inside(list(map(str, args)))
+        with _standard_input(stdin):
+            code = run_inside(list(map(str, args)))
         out, err = capfdbinary.readouterr()
         return subprocess.CompletedProcess(args, code, out, err)
 

@@ -11,12 +11,14 @@ import collections
 import contextlib
 import ctypes
 import functools
+import importlib.util
 import itertools
 import math
 import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from importlib.machinery import PathFinder
 from typing import Any, TypeVar, cast
 
 Item = TypeVar("Item")
@@ -50,16 +52,16 @@ def memory() -> float:
 def _openblas() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
     """What tells and sets the threads of each OpenBLAS that NumPy and SciPy have loaded; none where they use another BLAS.
 
-    The libraries are found through the extension modules that are linked with them.
+    The libraries are found through the extension modules that are linked with them. That of SciPy is opened, not imported: the
+    rest of scipy.linalg would take every command a tenth of a second that it does not use.
     """
-    import numpy.linalg._umath_linalg
-    import scipy.linalg._fblas
-
     found = []
-    for module in (numpy.linalg._umath_linalg, scipy.linalg._fblas):
+    for package, name in (("numpy.linalg", "_umath_linalg"), ("scipy.linalg", "_fblas")):
+        where = importlib.util.find_spec(package)
+        module = where and PathFinder.find_spec(f"{package}.{name}", where.submodule_search_locations)
         try:
-            library = ctypes.CDLL(module.__file__)
-        except (OSError, TypeError):  # linked into the interpreter
+            library = ctypes.CDLL(module.origin if module else None)  # None: linked into the interpreter
+        except (OSError, TypeError):
             continue
         for prefix, suffix in itertools.product(("scipy_openblas", "openblas"), ("64_", "_64", "", "_")):
             tell = getattr(library, f"{prefix}_get_num_threads{suffix}", None)

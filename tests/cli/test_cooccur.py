@@ -111,7 +111,7 @@ def test_u067_sizes_are_told_before_the_memory_is_taken(folder, inside):
     assert read_counts(folder / "c.npz").matrix.nnz == 20_000
 
 
-def test_same_bytes_at_any_thread_count_and_memory_and_from_pipes(folder, wordkit, inside):
+def test_same_bytes_at_any_thread_count_and_memory_and_from_pipes(folder, inside):
     for name, options in (
         ("1", ["--threads", "1"]), ("2", ["--threads", "2"]), ("8", ["--threads", "8"]), ("spilled", ["--memory", "50K"]),
     ):  # fmt: skip
@@ -120,7 +120,7 @@ def test_same_bytes_at_any_thread_count_and_memory_and_from_pipes(folder, wordki
     assert all((folder / name).read_bytes() == expected for name in ("2", "8", "spilled"))
     text = (folder / CORPUS).read_bytes()
     for data in (text, gzip.compress(text), text.replace(b"\n", b"\r\n")):
-        run = wordkit("-q", "cooccur", "-", "-o", "piped", stdin=data)
+        run = inside("-q", "cooccur", "-", "-o", "piped", stdin=data)
         assert succeeds(run) and run.stderr == b""
         same(read_counts(folder / "piped"), read_counts(folder / "1"))
 

@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from tests.cli.conftest import fails, run_wordkit, succeeds
+from tests.cli.conftest import fails, made, succeeds
 from tests.cli.test_train_rpa import on_path
 from wordkit.models.tree_corpus import TreeCorpus
 from wordkit.models.tree_model import TreeModel
@@ -35,8 +35,8 @@ def folder(tmp_path_factory, samples):
     (folder / "s.txt").write_text(
         "".join((samples / "corpus.txt").read_text().splitlines(keepends=True)[:100])
     )
-    succeeds(run_wordkit(folder, "train-hmtm", "s.conllu", "-o", "tree", *MODEL))
-    succeeds(run_wordkit(folder, "train-hmtm", "s.txt", "-o", "chain", "--structure", "chain", *MODEL))
+    made(folder, "train-hmtm", "s.conllu", "-o", "tree", *MODEL)
+    made(folder, "train-hmtm", "s.txt", "-o", "chain", "--structure", "chain", *MODEL)
     return folder
 
 
@@ -179,12 +179,12 @@ def test_u017_u104_wrong_files(inside, folder, questions, tmp_path):
     )
 
 
-def test_pipes_and_compressed_files(folder, tmp_path, wordkit):
+def test_pipes_and_compressed_files(folder, tmp_path, inside):
     data = (folder / "s.conllu").read_bytes()
-    plain = succeeds(wordkit("decode", folder / "tree", folder / "s.conllu"))
+    plain = succeeds(inside("decode", folder / "tree", folder / "s.conllu"))
     (tmp_path / "s.gz").write_bytes(gzip.compress(data))
-    assert succeeds(wordkit("decode", folder / "tree", "-", stdin=gzip.compress(data), timeout=20)) == plain
-    succeeds(wordkit("decode", folder / "tree", "s.gz", "-o", "out.gz", "--threads", "2"))
+    assert succeeds(inside("decode", folder / "tree", "-", stdin=gzip.compress(data))) == plain
+    succeeds(inside("decode", folder / "tree", "s.gz", "-o", "out.gz", "--threads", "2"))
     assert gzip.decompress((tmp_path / "out.gz").read_bytes()).decode() == plain
     (tmp_path / "big.conllu").write_bytes(data * 12)
     script = f"wordkit decode {folder / 'tree'} big.conllu | head -1"

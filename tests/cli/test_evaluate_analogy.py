@@ -78,12 +78,12 @@ def test_methods_and_policies_are_in_the_signature(inside, files):
     assert [run["log_likelihood"] is None for run in runs] == [True, True, True, False]
 
 
-def test_standard_input_once(wordkit, files):
-    run = wordkit("evaluate", "analogy", "-", "q.txt", stdin=VECTORS.encode())
+def test_standard_input_once(inside, files):
+    run = inside("evaluate", "analogy", "-", "q.txt", stdin=VECTORS.encode())
     assert run.returncode == 0 and run.stdout.startswith(b"accuracy\t0.5\n")
-    run = wordkit("evaluate", "analogy", "v.vec", "-", stdin=QUESTIONS.encode())
+    run = inside("evaluate", "analogy", "v.vec", "-", stdin=QUESTIONS.encode())
     assert run.returncode == 0 and run.stdout.startswith(b"accuracy\t0.5\n")
-    assert wordkit("evaluate", "analogy", "-", "q.txt", "--output-vectors", "-", stdin=b"").returncode == 2
+    assert inside("evaluate", "analogy", "-", "q.txt", "--output-vectors", "-", stdin=b"").returncode == 2
 
 
 def test_bad_lines_and_zero_vectors(inside, files):

@@ -153,10 +153,10 @@ def test_equals_scipy_on_the_real_sets(inside, real_data, tmp_path):
         ("supersense", ["supersenses.conllulex"], ["--unlexicalized", "--cv", "2"]),
     ],
 )
-def test_mapped_vectors_give_the_same_numbers(wordkit, samples, name, data, more):
-    assert wordkit("convert", samples / "vectors.txt", "v.npz").returncode == 0
+def test_mapped_vectors_give_the_same_numbers(inside, samples, name, data, more):
+    assert inside("convert", samples / "vectors.txt", "v.npz").returncode == 0
     sets = [samples / each for each in data]
     places = [*sets, "--vectors", "v.npz"] if name == "supersense" else ["v.npz", *sets]
-    read, mapped = (wordkit("evaluate", name, *places, *more, *extra) for extra in ([], ["--mmap"]))
+    read, mapped = (inside("evaluate", name, *places, *more, *extra) for extra in ([], ["--mmap"]))
     assert read.returncode == mapped.returncode == 0, mapped.stderr
     assert read.stdout == mapped.stdout

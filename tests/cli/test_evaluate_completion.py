@@ -85,18 +85,18 @@ def test_against_and_ties(inside, files):
     assert found(run)["accuracy"] == pytest.approx(2.5 / 3)
 
 
-def test_odd_input(wordkit, files):
-    fails(wordkit("evaluate", "completion", "-", "-", stdin=b""), "standard input", code=2)
-    run = wordkit("evaluate", "completion", "v.vec", "-", "--answers", "a.csv", stdin=QUESTIONS.encode())
+def test_odd_input(inside, files):
+    fails(inside("evaluate", "completion", "-", "-", stdin=b""), "standard input", code=2)
+    run = inside("evaluate", "completion", "v.vec", "-", "--answers", "a.csv", stdin=QUESTIONS.encode())
     assert succeeds(run).startswith("accuracy\t1\n")
     (files / "bad.csv").write_text(QUESTIONS + "4,no gap,car,dog\n")
     fails(
-        wordkit("evaluate", "completion", "v.vec", "bad.csv", "--answers", "a.csv"),
+        inside("evaluate", "completion", "v.vec", "bad.csv", "--answers", "a.csv"),
         "bad.csv:5: a sentence without a gap",
     )
-    succeeds(wordkit("evaluate", "completion", "v.vec", "bad.csv", "--answers", "a.csv", "--skip-invalid"))
-    fails(wordkit("evaluate", "completion", "v.vec", "q.csv", "--answers", "q.csv"), "q.csv:1: is no answer")
+    succeeds(inside("evaluate", "completion", "v.vec", "bad.csv", "--answers", "a.csv", "--skip-invalid"))
+    fails(inside("evaluate", "completion", "v.vec", "q.csv", "--answers", "q.csv"), "q.csv:1: is no answer")
     fails(
-        wordkit("evaluate", "completion", "v.vec", "q.csv", "--answers", "a.csv", "--strict"),
+        inside("evaluate", "completion", "v.vec", "q.csv", "--answers", "a.csv", "--strict"),
         "1 of 3 questions have words",
     )

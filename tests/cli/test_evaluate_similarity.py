@@ -87,12 +87,12 @@ def test_options_change_the_signature_and_the_result(inside, files):
     assert [n for n, _ in covered] == [0, 3, 3, 2] and len({name for _, name in covered}) == 4
 
 
-def test_vectors_from_standard_input_once(wordkit, files):
-    run = wordkit("evaluate", "similarity", "-", "one.txt", stdin=VECTORS.encode())
+def test_vectors_from_standard_input_once(inside, files):
+    run = inside("evaluate", "similarity", "-", "one.txt", stdin=VECTORS.encode())
     assert run.returncode == 0 and run.stdout.startswith(b"spearman\t1\n")
-    run = wordkit("evaluate", "similarity", "v.vec", "-", stdin=PAIRS.encode())
+    run = inside("evaluate", "similarity", "v.vec", "-", stdin=PAIRS.encode())
     assert run.returncode == 0 and run.stdout.startswith(b"spearman\t1\n")
-    run = wordkit("evaluate", "similarity", "-", "-", stdin=b"")
+    run = inside("evaluate", "similarity", "-", "-", stdin=b"")
     assert run.returncode == 2 and b"standard input" in run.stderr
 
 

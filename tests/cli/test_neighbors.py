@@ -20,8 +20,8 @@ def vectors(tmp_path):
     return "v.vec"
 
 
-def test_u086_same_lists_as_the_library(wordkit, samples):
-    run = wordkit("neighbors", samples / "vectors.txt", "good", "city", "--top", 7)
+def test_u086_same_lists_as_the_library(inside, samples):
+    run = inside("neighbors", samples / "vectors.txt", "good", "city", "--top", 7)
     words, vectors = read_vectors(samples / "vectors.txt")
     found = nearest_neighbors(np.array([words.index("good"), words.index("city")]), vectors, top=7)
     expected = [
@@ -30,43 +30,43 @@ def test_u086_same_lists_as_the_library(wordkit, samples):
         for row, score in zip(rows, scores, strict=True)
     ]
     assert run.returncode == 0 and run.stdout.decode().splitlines() == expected
-    run = wordkit("neighbors", samples / "vectors.txt", "good", "city", "--top", 7, "--threads", 1)
+    run = inside("neighbors", samples / "vectors.txt", "good", "city", "--top", 7, "--threads", 1)
     assert run.stdout.decode().splitlines() == expected
 
 
-def test_order_ties_and_the_query_itself(wordkit, vectors):
-    run = wordkit("neighbors", vectors, "a")
+def test_order_ties_and_the_query_itself(inside, vectors):
+    run = inside("neighbors", vectors, "a")
     assert run.stdout == b"a\tc\t1.000000\na\tnew york\t0.998752\na\tb\t0.707107\na\tzero\t0.000000\n"
     assert b"the vector of 'zero' is zero" in run.stderr
-    run = wordkit("neighbors", vectors, "a", "--similarity", "dot", "--top", "1")
+    run = inside("neighbors", vectors, "a", "--similarity", "dot", "--top", "1")
     assert run.stdout == b"a\tb\t100.000000\n" and b"zero" not in run.stderr
 
 
-def test_u097_words_on_standard_input(wordkit, vectors):
-    run = wordkit("neighbors", vectors, "--top", "1", stdin=b"a \r\n\nnew york\t7\nzzz\n")
+def test_u097_words_on_standard_input(inside, vectors):
+    run = inside("neighbors", vectors, "--top", "1", stdin=b"a \r\n\nnew york\t7\nzzz\n")
     assert run.returncode == 0 and run.stdout == b"a\tc\t1.000000\nnew york\ta\t0.998752\n"
     assert b"the word 'zzz' is not there" in run.stderr
-    run = wordkit("neighbors", "-", "a", "--top", "1", stdin=TEXT)
+    run = inside("neighbors", "-", "a", "--top", "1", stdin=TEXT)
     assert run.stdout == b"a\tc\t1.000000\n"
-    assert wordkit("neighbors", "-", stdin=TEXT).returncode == 2
+    assert inside("neighbors", "-", stdin=TEXT).returncode == 2
 
 
-def test_nothing_to_ask_and_nobody_near(wordkit, tmp_path, vectors):
-    fails(wordkit("neighbors", vectors, stdin=b"\n\n"), "<stdin>: holds no word")
+def test_nothing_to_ask_and_nobody_near(inside, tmp_path, vectors):
+    fails(inside("neighbors", vectors, stdin=b"\n\n"), "<stdin>: holds no word")
     (tmp_path / "one.vec").write_text("alone 1 2\n")
-    run = wordkit("neighbors", "one.vec", "--all")
+    run = inside("neighbors", "one.vec", "--all")
     assert succeeds(run) == "" and b"one.vec: holds one word, which has no neighbours" in run.stderr
 
 
-def test_unknown_words(wordkit, vectors):
-    run = wordkit("neighbors", vectors, "zzz", "yyy")
+def test_unknown_words(inside, vectors):
+    run = inside("neighbors", vectors, "zzz", "yyy")
     assert run.returncode == 1 and run.stdout == b"" and b"none of the 2 words" in run.stderr
-    run = wordkit("neighbors", vectors, "zzz", "a", "--strict")
+    run = inside("neighbors", vectors, "zzz", "a", "--strict")
     assert run.returncode == 1 and run.stdout == b""
 
 
-def test_json(wordkit, vectors):
-    run = wordkit("-q", "neighbors", vectors, "a", "zzz", "--top", "2", "--json")
+def test_json(inside, vectors):
+    run = inside("-q", "neighbors", vectors, "a", "zzz", "--top", "2", "--json")
     result = json.loads(run.stdout)
     assert run.stdout.count(b"\n") == 1 and run.stderr == b""
     assert (result["command"], result["covered"], result["total"], result["zero_vectors"]) == (
@@ -81,53 +81,53 @@ def test_json(wordkit, vectors):
     assert entry["neighbors"][0]["score"] == 1.0
 
 
-def test_restriction_to_the_first_rows(wordkit, vectors):
-    assert wordkit("neighbors", vectors, "a", "--max-rows", 2).stdout == b"a\tb\t0.707107\n"
+def test_restriction_to_the_first_rows(inside, vectors):
+    assert inside("neighbors", vectors, "a", "--max-rows", 2).stdout == b"a\tb\t0.707107\n"
 
 
-def test_u014_a_query_without_a_finite_vector(wordkit, tmp_path):
+def test_u014_a_query_without_a_finite_vector(inside, tmp_path):
     (tmp_path / "v.vec").write_bytes(b"3 2\na nan 1\nb 1 0\nc 1 1\n")
-    run = wordkit("neighbors", "v.vec", "b", "a")
+    run = inside("neighbors", "v.vec", "b", "a")
     assert run.returncode == 0 and run.stdout == b"b\tc\t0.707107\n" and b"'a'" in run.stderr
-    run = wordkit("neighbors", "v.vec", "a")
+    run = inside("neighbors", "v.vec", "a")
     assert run.returncode == 1 and run.stderr.count(b"error") == 1
 
 
-def test_probabilities(wordkit, tmp_path):
+def test_probabilities(inside, tmp_path):
     (tmp_path / "v.vec").write_bytes(b"a 0.25 0.75\nb 0.25 0.75\nc 1 0\n")
-    run = wordkit("neighbors", "v.vec", "a", "--similarity", "bhattacharyya")
+    run = inside("neighbors", "v.vec", "a", "--similarity", "bhattacharyya")
     assert run.stdout == b"a\tb\t1.000000\na\tc\t0.500000\n"
     (tmp_path / "v.vec").write_bytes(b"a 0.25 0.75\nb -1 2\n")
-    run = wordkit("neighbors", "v.vec", "a", "--similarity", "bhattacharyya")
+    run = inside("neighbors", "v.vec", "a", "--similarity", "bhattacharyya")
     assert run.returncode == 1 and b"negative" in run.stderr and b"bug" not in run.stderr
 
 
-def test_help_ends_with_an_example(wordkit):
-    assert b"Example" in wordkit("neighbors", "-h").stdout
+def test_help_ends_with_an_example(inside):
+    assert b"Example" in inside("neighbors", "-h").stdout
 
 
-def test_thesaurus(wordkit, tmp_path):
+def test_thesaurus(inside, tmp_path):
     (tmp_path / "v.vec").write_bytes(b"a 0.25 0.75\nb 0.25 0.75\nc 1 0\nd nan 1\n")
-    run = wordkit(
+    run = inside(
         "neighbors", "v.vec", "--all", "--similarity", "bhattacharyya", "--format", "lines", "-o", "t.txt"
     )
     assert run.returncode == 0 and run.stdout == b""
     assert (
         tmp_path / "t.txt"
     ).read_bytes() == b"a\tb(1.00)\tc(0.50)\nb\ta(1.00)\tc(0.50)\nc\ta(0.50)\tb(0.50)\n"
-    run = wordkit("neighbors", "v.vec", "--all", "--top", 1)
+    run = inside("neighbors", "v.vec", "--all", "--top", 1)
     assert run.stdout == b"a\tb\t1.000000\nb\ta\t1.000000\nc\ta\t0.316228\n"
-    result = json.loads(wordkit("neighbors", "v.vec", "--all", "--json").stdout)
+    result = json.loads(inside("neighbors", "v.vec", "--all", "--json").stdout)
     assert (result["covered"], result["total"]) == (3, 4) and [r["query"] for r in result["results"]] == [
         "a",
         "b",
         "c",
     ]
-    assert wordkit("neighbors", "v.vec", "a", "--all").returncode == 2
+    assert inside("neighbors", "v.vec", "a", "--all").returncode == 2
     before = (tmp_path / "t.txt").read_bytes()
-    run = wordkit("neighbors", "v.vec", "zzz", "-o", "t.txt")
+    run = inside("neighbors", "v.vec", "zzz", "-o", "t.txt")
     assert run.returncode == 1 and (tmp_path / "t.txt").read_bytes() == before
-    assert wordkit("neighbors", "v.vec", "a", "-o", "v.vec").returncode == 2
+    assert inside("neighbors", "v.vec", "a", "-o", "v.vec").returncode == 2
 
 
 def test_batches_of_queries_give_the_same_lists(inside, samples, monkeypatch):
@@ -148,17 +148,17 @@ def test_distances_of_probabilities(inside, tmp_path, similarity):
     assert scores[0] == 0 > scores[1] > scores[2]
 
 
-def test_mapped_vectors_give_the_same_lists(wordkit, vectors, tmp_path):
+def test_mapped_vectors_give_the_same_lists(inside, vectors, tmp_path):
     """And rows with nan or inf are told, though no reader has looked at them."""
     (tmp_path / "v.vec").write_bytes(TEXT + b"odd nan 1\nodder 1 inf\n")
-    wordkit("convert", vectors, "v.npz")
-    read, mapped = (wordkit("neighbors", "v.npz", "a", *more) for more in ((), ("--mmap",)))
+    inside("convert", vectors, "v.npz")
+    read, mapped = (inside("neighbors", "v.npz", "a", *more) for more in ((), ("--mmap",)))
     assert read.returncode == mapped.returncode == 0
     assert read.stdout == mapped.stdout and read.stdout.count(b"\n") == 4
     for run in (read, mapped):
         assert b"v.npz: row 6: the vector of 'odd' holds nan or inf (2 x row with nan or inf)" in run.stderr
     assert b"|data:unread|" in mapped.stderr
-    run = wordkit("neighbors", vectors, "a", "--mmap")
+    run = inside("neighbors", vectors, "a", "--mmap")
     assert run.returncode == 1 and run.stdout == b""
     assert (
         b"v.vec: cannot be mapped into memory, expected a plain file of `wordkit convert VEC FILE.npz`"

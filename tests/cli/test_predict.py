@@ -48,19 +48,19 @@ def test_u047_streams_answer_before_the_input_ends(questions, folder):
     assert process.returncode == 0 and out == b"" and b"2 documents labelled" in err
 
 
-def test_predictions_do_not_depend_on_how_the_input_comes(wordkit, inside, questions, folder, samples):
+def test_predictions_do_not_depend_on_how_the_input_comes(inside, questions, folder, samples):
     content = (samples / "questions.test.txt").read_bytes()
     expected = succeeds(inside("predict", questions, TEST, "--scores", "--top", "6"))
     (folder / "x.gz").write_bytes(gzip.compress(content))
     options = ("--scores", "--top", "6")
     assert succeeds(inside("predict", questions, "x.gz", *options)) == expected
-    assert succeeds(wordkit("predict", questions, "-", *options, stdin=content)) == expected
+    assert succeeds(inside("predict", questions, "-", *options, stdin=content)) == expected
     assert (
-        succeeds(wordkit("predict", questions, "-", *options, "--threads", "2", stdin=gzip.compress(content)))
+        succeeds(inside("predict", questions, "-", *options, "--threads", "2", stdin=gzip.compress(content)))
         == expected
     )
     without = b"".join(line.split(b" ", 1)[1] for line in content.splitlines(keepends=True))
-    assert succeeds(wordkit("predict", questions, "-", *options, stdin=without)) == expected
+    assert succeeds(inside("predict", questions, "-", *options, stdin=without)) == expected
     succeeds(inside("predict", questions, TEST, *options, "-o", "o.bz2"))
     assert (
         subprocess.run(["bzcat", folder / "o.bz2"], capture_output=True, check=True).stdout.decode()
@@ -68,10 +68,10 @@ def test_predictions_do_not_depend_on_how_the_input_comes(wordkit, inside, quest
     )
 
 
-def test_model_from_standard_input(wordkit, questions, folder):
-    out = succeeds(wordkit("predict", "-", TEST, stdin=questions.read_bytes()))
-    assert out == succeeds(wordkit("predict", questions, TEST))
-    assert json.loads(succeeds(wordkit("info", "-", stdin=questions.read_bytes())))["kind"] == "rpa"
+def test_model_from_standard_input(inside, questions, folder):
+    out = succeeds(inside("predict", "-", TEST, stdin=questions.read_bytes()))
+    assert out == succeeds(inside("predict", questions, TEST))
+    assert json.loads(succeeds(inside("info", "-", stdin=questions.read_bytes())))["kind"] == "rpa"
 
 
 def test_scores_top_and_threshold(inside, questions, reviews, folder):
@@ -169,13 +169,13 @@ def test_truncated_models(inside, questions, folder):
         fails(inside("predict", "cut", TEST), "cut: is not a model file, or is damaged")
 
 
-def test_standard_input_twice(wordkit, questions):
+def test_standard_input_twice(inside, questions):
     for command in (
         ("predict", "-", "-"),
         ("evaluate", "classification", "-", "-"),
         ("evaluate", "classification", questions, "-", "-"),
     ):
-        fails(wordkit(*command, stdin=b"x"), "standard input (-) can be only one of the inputs", code=2)
+        fails(inside(*command, stdin=b"x"), "standard input (-) can be only one of the inputs", code=2)
 
 
 def test_prediction_that_is_interrupted(questions, folder):
@@ -306,11 +306,11 @@ def test_info(inside, questions, samples):
     fails(inside("info", "none"), "none: No such file")
 
 
-def test_u047_svmlight_too_has_one_line_for_each_line(wordkit, tmp_path):
+def test_u047_svmlight_too_has_one_line_for_each_line(inside, tmp_path):
     (tmp_path / "train").write_text("1 1:1 3:1\n-1 2:1\n" * 5)
     (tmp_path / "new").write_text("# header\n\n1 1:1\n2:1\n   \nno number\n-1 3:1\n# end\n\n")
-    succeeds(wordkit("train-rpa", "train", "-o", "m", "--format", "svmlight", "--dim", "5"))
-    out = succeeds(wordkit("predict", "m", "new", "--skip-invalid", "--scores")).splitlines()
+    succeeds(inside("train-rpa", "train", "-o", "m", "--format", "svmlight", "--dim", "5"))
+    out = succeeds(inside("predict", "m", "new", "--skip-invalid", "--scores")).splitlines()
     assert len(out) == 9
     assert [line.split("\t")[1] == "0" for line in out] == [
         True,
@@ -326,9 +326,9 @@ def test_u047_svmlight_too_has_one_line_for_each_line(wordkit, tmp_path):
     assert [line.split("\t")[0] for line in out if not line.endswith("\t0")] == ["1", "-1", "1"]
 
 
-def test_svmlight_without_records_and_bad_last_lines_have_their_lines(wordkit, tmp_path, questions):
+def test_svmlight_without_records_and_bad_last_lines_have_their_lines(inside, tmp_path, questions):
     (tmp_path / "train").write_bytes(b"1 1:1\n2 2:1\n")
-    succeeds(wordkit("train-rpa", "train", "-o", "m", "--format", "svmlight", "--dim", "5"))
-    assert succeeds(wordkit("predict", "m", "-", stdin=b"\n# a comment\n")).count("\n") == 2
+    succeeds(inside("train-rpa", "train", "-o", "m", "--format", "svmlight", "--dim", "5"))
+    assert succeeds(inside("predict", "m", "-", stdin=b"\n# a comment\n")).count("\n") == 2
     for model in ("m", questions):
-        assert succeeds(wordkit("predict", model, "-", "--skip-invalid", stdin=b"1:1\n\xff")).count("\n") == 2
+        assert succeeds(inside("predict", model, "-", "--skip-invalid", stdin=b"1:1\n\xff")).count("\n") == 2

@@ -160,7 +160,7 @@ def test_labels(inside, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["gz", "zst"])
-def test_compressed_inputs_and_outputs(inside, wordkit, tmp_path, suffix):
+def test_compressed_inputs_and_outputs(inside, tmp_path, suffix):
     import zstandard
 
     pack = gzip.compress if suffix == "gz" else zstandard.ZstdCompressor().compress
@@ -171,7 +171,7 @@ def test_compressed_inputs_and_outputs(inside, wordkit, tmp_path, suffix):
     packed, plain = read_model(tmp_path / f"m.{suffix}")[1], read_model(tmp_path / "m")[1]
     assert all((packed[name] == plain[name]).all() for name in plain)
     assert len(read_vectors(tmp_path / f"v.{suffix}")[0]) == 4
-    succeeds(wordkit("train-hmtm", "-", "-o", "piped", *CHAIN, stdin=pack(text)))
+    succeeds(inside("train-hmtm", "-", "-o", "piped", *CHAIN, stdin=pack(text)))
     assert (read_model(tmp_path / "piped")[1]["emissions"] == plain["emissions"]).all()
 
 

@@ -36,19 +36,23 @@ def labelled(folder, text: str | bytes, name: str = "x.txt"):
         ("--ngrams", "2"),
     ],
 )
-def test_u062_same_seed_gives_the_same_bytes_at_any_thread_count(wordkit, small, tmp_path, options):
-    for name, threads in (("a", 1), ("b", 2), ("c", 1)):
+def test_u062_same_seed_gives_the_same_bytes_at_any_thread_count(inside, wordkit, small, tmp_path, options):
+    for name, threads, run in (
+        ("a", 1, inside),
+        ("b", 2, inside),
+        ("c", 1, wordkit),
+    ):  # which has other hashes
         outputs = ("-o", f"{name}.model", "--vectors-out", f"{name}.vec", "--threads", threads)
-        succeeds(wordkit("train-rpa", small, *QUICK, *options, *outputs))
+        succeeds(run("train-rpa", small, *QUICK, *options, *outputs))
     for kind in ("model", "vec"):
         first = (tmp_path / f"a.{kind}").read_bytes()
         assert first == (tmp_path / f"b.{kind}").read_bytes() == (tmp_path / f"c.{kind}").read_bytes()
-    succeeds(wordkit("train-rpa", small, *QUICK, *options, "-o", "d.model", "--seed", "2"))
+    succeeds(inside("train-rpa", small, *QUICK, *options, "-o", "d.model", "--seed", "2"))
     assert (tmp_path / "d.model").read_bytes() != (tmp_path / "a.model").read_bytes()
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
-def test_compressed_inputs_and_outputs(wordkit, small, tmp_path, suffix):
+def test_compressed_inputs_and_outputs(inside, small, tmp_path, suffix):
     import zstandard
 
     pack = {"zst": zstandard.ZstdCompressor().compress}.get(suffix) or __import__(
@@ -56,15 +60,15 @@ def test_compressed_inputs_and_outputs(wordkit, small, tmp_path, suffix):
     ).compress
     labelled(tmp_path, pack(small.read_bytes()), f"x.{suffix}")
     outputs = ("-o", f"m.{suffix}", "--vectors-out", f"v.{suffix}")
-    succeeds(wordkit("train-rpa", f"x.{suffix}", *QUICK, *outputs))
+    succeeds(inside("train-rpa", f"x.{suffix}", *QUICK, *outputs))
     header, _ = read_model(tmp_path / f"m.{suffix}")
-    plain = succeeds(wordkit("train-rpa", small, *QUICK, "-o", "m"))
+    plain = succeeds(inside("train-rpa", small, *QUICK, "-o", "m"))
     assert header["inputs"][0]["sha256"] == read_header(tmp_path / "m")["inputs"][0]["sha256"]
     assert len(read_vectors(tmp_path / f"v.{suffix}")[0]) == int(plain.split("features\t")[1].split()[0])
     assert (tmp_path / f"m.{suffix}").read_bytes()[:2] != b"PK"
 
 
-def test_pipe_into_training(small, tmp_path, wordkit):
+def test_pipe_into_training(small, tmp_path, inside):
     (tmp_path / "x.gz").write_bytes(gzip.compress(small.read_bytes()))
     options = " ".join(QUICK)
     script = (
@@ -73,7 +77,7 @@ def test_pipe_into_training(small, tmp_path, wordkit):
     command = ["bash", "-euo", "pipefail", "-c", script]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, env=on_path(tmp_path), check=False)
     assert run.returncode == 0, run.stderr
-    succeeds(wordkit("train-rpa", small, *QUICK, "-o", "file"))
+    succeeds(inside("train-rpa", small, *QUICK, "-o", "file"))
     of = {name: TextClassifier.load(tmp_path / name) for name in ("piped", "magic", "file")}
     assert of["piped"].header["inputs"][0] == {**of["file"].header["inputs"][0], "name": "<stdin>"}
     assert (tmp_path / "piped").read_bytes() == (tmp_path / "magic").read_bytes()
@@ -181,11 +185,11 @@ def test_u095_failing_run_keeps_the_old_outputs(inside, samples, tmp_path):
     )
 
 
-def test_u049_overflow_keeps_the_old_model(wordkit, small, tmp_path):
+def test_u049_overflow_keeps_the_old_model(inside, small, tmp_path):
     labelled(tmp_path, b"old", "m")
     labelled(tmp_path, "2 2\nwhat 3e38 3e38\nwho -3e38 3e38\n", "huge.vec")
     options = ("--normalize", "none", "--update", "printed", "--vectors", "huge.vec")
-    run = wordkit("train-rpa", small, "-o", "m", *options, "--log", "l", "--vectors-out", "v")
+    run = inside("train-rpa", small, "-o", "m", *options, "--log", "l", "--vectors-out", "v")
     fails(run, "not a finite number in epoch 1, at its document", "use a smaller C, a larger lambda")
     assert (tmp_path / "m").read_bytes() == b"old" and not (tmp_path / "v").exists()
 

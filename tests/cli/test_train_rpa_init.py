@@ -10,16 +10,16 @@ from wordkit.formats.model_file import read_header
 from wordkit.models import TextClassifier
 
 
-def test_init_appends_new_words_and_refuses_new_labels(wordkit, questions, tmp_path):
+def test_init_appends_new_words_and_refuses_new_labels(inside, questions, tmp_path):
     labelled(tmp_path, "__label__place zebra zebra who\n__label__person zebra what\n" * 3)
     labelled(tmp_path, "__label__weather rain rain\n", "other")
-    run = wordkit("train-rpa", "x.txt", "--init", questions, "-o", "m", "--epochs", "2")
+    run = inside("train-rpa", "x.txt", "--init", questions, "-o", "m", "--epochs", "2")
     succeeds(run)
     assert "1 new words appended" in run.stderr.decode()
     old, new = TextClassifier.load(questions), TextClassifier.load(tmp_path / "m")
     assert new.words() == [*old.words(), "zebra"]
     assert [record["name"] for record in new.header["inputs"]] == ["questions.train.txt", "x.txt"]
-    piped = wordkit(
+    piped = inside(
         "train-rpa",
         "-",
         "--init",
@@ -33,7 +33,7 @@ def test_init_appends_new_words_and_refuses_new_labels(wordkit, questions, tmp_p
     succeeds(piped)
     assert (TextClassifier.load(tmp_path / "p").classifier.coef_ == new.classifier.coef_).all()
     fails(
-        wordkit("train-rpa", "other", "--init", questions, "-o", "m"),
+        inside("train-rpa", "other", "--init", questions, "-o", "m"),
         "label `weather` is not one of the model's",
     )
 

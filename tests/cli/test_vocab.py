@@ -26,13 +26,13 @@ def test_words_by_falling_count(samples, inside):
     )
 
 
-def test_options(small, inside, wordkit):
+def test_options(small, inside):
     assert succeeds(inside("vocab", "small.txt")) == "the\t3\ncat\t2\n2\t1\nThe\t1\ndog\t1\n"
     assert succeeds(inside("vocab", "small.txt", "--lowercase", "--min-count", "2")) == "the\t4\ncat\t2\n"
     assert succeeds(inside("vocab", "small.txt", "small.txt", "--max-vocab", "1")) == "the\t6\n"
     assert succeeds(inside("-q", "vocab", "small.txt", "-o", "v.tsv.gz")) == ""
     text = (small / "small.txt").read_bytes()
-    run = wordkit("-q", "vocab", "-", stdin=text.replace(b"\n", b"\r\n"))
+    run = inside("-q", "vocab", "-", stdin=text.replace(b"\n", b"\r\n"))
     assert succeeds(run) == succeeds(inside("vocab", "small.txt")) and run.stderr == b""
 
 

@@ -158,6 +158,12 @@ def test_rates_too_high_are_finite_or_told_with_the_last_good_state(name):
         assert np.isfinite(model.input_vectors_).all() and np.isfinite(model.output_vectors_).all()
 
 
+def test_a_sample_that_leaves_nothing_is_told():
+    data = TreeCorpus.from_sentences(sentences(), min_count=1)
+    with pytest.raises(WordkitError, match="--sample 1e-300 leaves no word"):
+        DualClusteringEmbedding(**SMALL, sample=1e-300).fit(data)
+
+
 def test_finite_but_senseless_vectors_are_told():
     """The printed objective has no upper bound: its vectors may grow without a number that is not finite."""
     data = TreeCorpus.from_sentences(sentences(), min_count=1)

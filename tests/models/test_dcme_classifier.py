@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -146,13 +148,24 @@ def test_rates_far_too_high_are_finite_or_told_with_the_last_good_state(objectiv
     try:
         model.fit(X, y)
     except WordkitError as error:
-        assert "not finite in epoch" in str(error) and "--learning-rate" in str(error)
+        assert re.search("(not finite|run away) in epoch .*--learning-rate", str(error))
     assert np.isfinite(model.coef_).all()
     model = DualClusteringClassifier(**variant, epochs=3, normalize=False)
     with pytest.raises(
         WordkitError, match=r"not finite in epoch 1, from its document .* nothing was learned"
     ):
         model.fit(X * 1e30, y)
+    assert not model.coef_.any()
+
+
+@pytest.mark.parametrize("objective", ["dcme", "nce", "gd"])
+def test_finite_but_senseless_weights_are_told(objective):
+    X, y = topics(rows=300)
+    model = DualClusteringClassifier(objective=objective, epochs=2, learning_rate=1e6)
+    with pytest.raises(
+        WordkitError, match=r"run away in epoch 1 \(log-likelihood .* nothing was learned; use a smaller"
+    ):
+        model.fit(X, y)
     assert not model.coef_.any()
 
 

@@ -112,7 +112,7 @@ def test_files_without_a_display(inside, vectors, tmp_path, suffix, monkeypatch)
         assert succeeds(other) and (tmp_path / "c.svg").read_bytes() != content
 
 
-def test_words_from_arguments_a_file_and_standard_input(wordkit, vectors, tmp_path):
+def test_words_from_arguments_a_file_and_standard_input(inside, vectors, tmp_path):
     (tmp_path / "list").write_text("w0\tgood\nw1\tbad\r\n\nzzz\tbad\nw2\nw0\t_other\n$x$\tgood\n")
     options = ("--method", "pca")
     figures = []
@@ -123,7 +123,7 @@ def test_words_from_arguments_a_file_and_standard_input(wordkit, vectors, tmp_pa
         (("--words", "-"), (tmp_path / "list").read_bytes(), 4),
         (("--words", "list", "--groups"), None, 4),
     ]):  # fmt: skip
-        run = wordkit("plot", "words", vectors, *arguments, *options, "-o", f"{number}.svg", stdin=stdin)
+        run = inside("plot", "words", vectors, *arguments, *options, "-o", f"{number}.svg", stdin=stdin)
         assert succeeds(run).splitlines()[1:] == [f"covered\t{covered}", "total\t5"]
         assert b"the word 'zzz' has no vector" in run.stderr and b"(repeated word)" in run.stderr
         figures.append((tmp_path / f"{number}.svg").read_bytes())

@@ -13,10 +13,9 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
 
 from wordkit import __version__
 from wordkit.checks import array_of, require
@@ -33,6 +32,9 @@ from wordkit.formats.npz import (
     write_archive,
 )
 from wordkit.formats.opening import Input, opened
+
+if TYPE_CHECKING:  # is_counts() is asked of every file that info shows, and needs none of it
+    import scipy.sparse
 
 FORMAT, FORMAT_VERSION = "wordkit-counts", 1
 _SCIPY_FORMAT = np.array(b"csr")
@@ -101,6 +103,8 @@ def read_counts(path: str | os.PathLike[str] | Input) -> Counts:
         DataError: not a counts file, or a damaged one.
         WordkitError: written in a newer format than this version reads.
     """
+    import scipy.sparse
+
     with open_archive(path, COUNTS_FILE, _EXPECTED) as (name, archive):
         meta = _meta(name, archive)
         arrays = {key: archive[key] for key in archive.names if key != "meta"}

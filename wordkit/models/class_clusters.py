@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.sparse
 
 from wordkit.checks import array_of, require
 from wordkit.models.dual_clusters import CONSTANT, PENDING, REFRESHED, WEIGHT
@@ -151,6 +152,10 @@ class ClassClusters:
         for lo in range(0, len(out), _BLOCK):
             out[lo : lo + _BLOCK] -= pending[lo : lo + _BLOCK] @ self.alpha[:, : self.k].T
         return out
+
+    def pending_scores(self, X: scipy.sparse.csr_array) -> np.ndarray:
+        """X S alpha^T (n, N), what the scores of rows by the weights alone have too much."""
+        return (X @ self.sums[:, self.width : self.width + self.k]) @ self.alpha[:, : self.k].T
 
     # --- state ------------------------------------------------------------------------------------------------------
 

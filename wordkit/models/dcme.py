@@ -24,6 +24,7 @@ from wordkit.models.dcme_parameters import (
     default_rate,
     default_top,
     log_prior,
+    run_away,
 )
 from wordkit.models.dual_clusters import DualClusters
 from wordkit.models.exact_softmax import log_softmax, rows_at_once, text_log_likelihood
@@ -35,7 +36,6 @@ from wordkit.monitor import Monitor
 _SENTENCES = 4096  # shuffled and sampled together
 _LEAST_RATE = 1e-4  # of the first step size
 _LOOKED_AT = 256  # words of the text at the end of an epoch, to see whether the model has kept its senses
-_FAR = 10.0  # times the log-likelihood of equal shares
 
 
 class _Runaway(Exception):
@@ -219,8 +219,7 @@ class DualClusteringEmbedding(Estimator):
         self._check_sense(words, bounds)
 
     def _check_sense(self, words: np.ndarray, bounds: np.ndarray) -> None:
-        """Raise where the model gives some words of the text far less than equal shares would: too high a rate can do that
-        with all numbers finite."""
+        """Raise where the model has run away on some words of the text."""
         n = min(len(words), _LOOKED_AT, rows_at_once(len(self.bias_)))
         cut = np.append(bounds[bounds < n], n)
         with np.errstate(all="ignore"):
@@ -232,7 +231,7 @@ class DualClusteringEmbedding(Estimator):
                 self.bias_,
                 int(self.window),
             )
-        if count and not total / count > -_FAR * math.log(len(self.bias_)):
+        if count and run_away(total / count, len(self.bias_)):
             raise _Runaway(total / count)
 
     def _batches(self, corpus: TreeCorpus) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
@@ -258,10 +257,14 @@ class DualClusteringEmbedding(Estimator):
 
     def _end_epoch(self, heldout: TreeCorpus | None, monitor: Monitor) -> None:
         objective, targets = self.trainer_.sums
+        if not targets:
+            raise WordkitError(f"--sample {self.sample:g} leaves no word of the text; 1e-5 to 1e-3 is usual")
         self.n_iter_ += 1
         self.position_ = self.offset_ = self.passed_ = 0
         self.trainer_.sums[:] = 0
-        record: dict[str, Any] = {"epoch": self.n_iter_, "objective": float(objective / max(targets, 1))}
+        record: dict[str, Any] = {"epoch": self.n_iter_, "objective": float(objective / targets)}
+        if self.sample:
+            record["words"] = int(targets)
         if self.trainer_.clusters is not None:
             record["clusters_used"] = int(np.count_nonzero(self.trainer_.clusters.totals[3]))
         if heldout is not None:

@@ -25,6 +25,7 @@ from wordkit.models.dcme_parameters import (
     default_rate,
     default_top,
     log_prior,
+    run_away,
 )
 from wordkit.models.exact_softmax import log_softmax, rows_at_once
 from wordkit.models.window_training import Noise
@@ -32,6 +33,7 @@ from wordkit.monitor import Monitor
 from wordkit.parallel import Workers, map_blocks
 
 _WORK = 1 << 28  # multiply-adds between two looks at the monitor, some tenths of a second
+_LOOKED_AT = 256  # rows, at the end of an epoch, to see whether the weights have run away
 _LEAST_ROWS = 64  # of a thread at a time
 Matrix = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -144,7 +146,13 @@ class DualClusteringClassifier(RowClassifier):
             while self.n_iter_ < self.epochs:
                 good = self._snapshot()
                 if not self._epoch(matrix, targets, monitor, workers):
-                    raise self._go_back(good)
+                    raise self._go_back(
+                        good, "a number is not finite", f", from its document {self.position_ + 1} on"
+                    )
+                likelihood = self._likelihood(matrix, targets)
+                if run_away(likelihood, len(self.classes_)):
+                    what = f" (log-likelihood of a document {likelihood:.4g})"
+                    raise self._go_back(good, "the weights have run away", what)
                 self._end_epoch(monitor)
         finally:
             workers.close()
@@ -242,15 +250,28 @@ class DualClusteringClassifier(RowClassifier):
         arrays, _ = self.state()
         return self.n_iter_, {name: arrays[name].copy() for name in arrays}
 
-    def _go_back(self, good: tuple[int, dict[str, np.ndarray]]) -> WordkitError:
-        epoch, place = self.n_iter_ + 1, self.position_ + 1
+    def _likelihood(self, matrix: Matrix, targets: np.ndarray) -> float:
+        """Exact, the mean over the first rows."""
+        data, indices, indptr = matrix
+        n = min(len(targets), _LOOKED_AT, rows_at_once(len(self.classes_)))
+        X = scipy.sparse.csr_array(
+            (data[: indptr[n]], indices[: indptr[n]], indptr[: n + 1]), (n, self.n_features_in_)
+        )
+        with np.errstate(all="ignore"):
+            scores = X @ self.cells_[:, : len(self.classes_)] + self.intercept_
+            if self.clusters_ is not None:
+                scores -= self.clusters_.pending_scores(X)
+            return float(log_softmax(scores)[np.arange(n), targets[:n]].mean(dtype=np.float64))
+
+    def _go_back(self, good: tuple[int, dict[str, np.ndarray]], what: str, where: str) -> WordkitError:
+        epoch = self.n_iter_ + 1
         self.n_iter_, arrays = good
         self.position_ = 0
         self._restore(arrays)
         kept = f"the model is that of epoch {self.n_iter_}" if self.n_iter_ else "nothing was learned"
         return WordkitError(
-            f"a number is not finite in epoch {epoch}, from its document {place} on, with a learning rate of "
-            f"{default_rate(self):g}; {kept}; use a smaller --learning-rate (by default {default_rate(self, True):g})"
+            f"{what} in epoch {epoch}{where}, with a learning rate of {default_rate(self):g}; {kept}; "
+            f"use a smaller --learning-rate (by default {default_rate(self, True):g})"
         )
 
     # --- prediction ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ VARIANTS = ("exact", "printed")
 PRIORS = ("unigram", "none")
 _WHOLE = ("clusters", "negative", "dim", "window", "epochs", "min_count", "threads")
 _FROM_ZERO = ("decay", "sample", "noise_power")
+_FAR = 10.0  # times the log-likelihood of equal shares
 _SWITCHES = ("dynamic_window", "shuffle", "normalize")
 
 
@@ -87,3 +89,9 @@ def check_parameters(model: Any) -> None:
         value = 0 if name == "top" and parameters[name] is None else parameters[name]
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
             raise ValueError(f"{name} is {value!r}, expected a whole number from 0 on")
+
+
+def run_away(log_likelihood: float, n: int) -> bool:
+    """Whether a mean over instances of training is far below that of equal shares of the n items, or not a number: too high a
+    rate can do that with all numbers finite."""
+    return not log_likelihood > -_FAR * math.log(max(n, 2))
