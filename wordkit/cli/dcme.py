@@ -119,10 +119,14 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
     )  # fmt: skip
     curves = _Curves()
 
+    saved = 0  # epochs whose state is in the checkpoint
+
     def after_epoch() -> None:
+        nonlocal saved
         curves.add(run.model.history_[-1])
         if given["checkpoint"]:
             run.save(given["checkpoint"])
+            saved += 1
 
     monitor.on_epoch = after_epoch
     try:
@@ -131,7 +135,7 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
     except Interrupted:
         raise
     except WordkitError as error:
-        raise _with_place(error, given["checkpoint"], len(curves.records)) from None
+        raise _with_place(error, given["checkpoint"], saved) from None
     run.write_outputs(output)
     if given["curves"]:
         curves.write(given["curves"])
@@ -164,9 +168,9 @@ class _Curves:
         write_curves(path, self.records, self._seconds, digits=10)
 
 
-def _with_place(error: WordkitError, checkpoint: str | None, epochs: int) -> WordkitError:
+def _with_place(error: WordkitError, checkpoint: str | None, saved: int) -> WordkitError:
     """Where the last good state is, if there is one."""
-    if checkpoint and epochs:
+    if saved:
         return WordkitError(f"{error}; the state after the last full epoch is in {checkpoint}")
     return error
 

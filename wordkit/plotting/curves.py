@@ -62,7 +62,9 @@ def curves_figure(
     """
     if not any(point.metric == metric for points in curves.values() for point in points):
         known = sorted({point.metric for points in curves.values() for point in points})
-        raise WordkitError(f"no curve has the metric {metric!r}; there are {', '.join(known) or 'none'}")
+        raise WordkitError(
+            f"no curve has the metric {metric!r}; there are {', '.join(known) or 'none'} (--metric)"
+        )
     figure, (axes,) = new_figure(7, 4.5)
     for name, points in curves.items():
         own = [point for point in points if point.metric == metric]
