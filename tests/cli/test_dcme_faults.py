@@ -162,6 +162,16 @@ def test_numbers_far_from_the_usual_ones_that_work(inside, folder, task, options
     assert np.isfinite(json.loads(succeeds(run))["objective"])
 
 
+def test_top_of_a_printed_classifier_means_nothing(inside, folder):
+    run = inside("dcme", "d", "-o", "m", *CLASSIFY, "--variant", "printed", "--top", "3")
+    assert succeeds(run) and "warning: --top means nothing to --variant printed" in run.stderr.decode()
+    assert "means nothing" not in inside("dcme", "d", "-o", "m", *CLASSIFY, "--top", "3").stderr.decode()
+    assert (
+        "means nothing"
+        not in inside("dcme", "t", "-o", "v", *EMBED, "--variant", "printed", "--top", "3").stderr.decode()
+    )
+
+
 def test_draws_without_end_are_named_beside_the_rate(inside, folder):
     options = ("--objective", "ns", "--negative", "10000", "--learning-rate", "1e6")
     fails(inside("dcme", "t", "-o", "v", *EMBED, *options), "use a smaller --learning-rate", "or --negative")

@@ -31,11 +31,12 @@ from wordkit.errors import Interrupted, WordkitError
 @click.option("--variant", type=click.Choice(["exact", "printed"]), default="exact",
               help="Of dcme: nothing is late, or the paper's algorithm with its delay.")  # fmt: skip
 @click.option("--clusters", type=options.count, default=20, help="Clusters of dual distributions.")
-@click.option("--beta", type=options.positive, show_default="by task and variant",
-              help="Instances of a cluster between two refreshes, at most, as a share of the words or classes.")  # fmt: skip
+@click.option("--beta", type=options.positive, show_default="0.6; printed 1; for classification 2, printed 1",
+              help="Instances of a cluster between two refreshes, at most, as a share of the words, or of --clusters times the "
+                   "classes.")  # fmt: skip
 @click.option("--top", type=click.IntRange(0, 10_000), show_default="50; printed 10; for classification 20",
               help="Most frequent words, or likeliest classes of a cluster, which dcme treats exactly; with --variant printed "
-                   "words of a cluster that are not delayed.")  # fmt: skip
+                   "words of a cluster that are not delayed (embedding).")  # fmt: skip
 @click.option("--prior", type=click.Choice(["unigram", "none"]), show_default="unigram; none for ns",
               help="Start from the shares of the words or classes.")  # fmt: skip
 @click.option(
@@ -49,7 +50,7 @@ from wordkit.errors import Interrupted, WordkitError
     "--dynamic-window", is_flag=True, help="Each target draws a width up to --window, as in word2vec."
 )
 @click.option("--epochs", type=options.count, default=5, help="Passes over the data.")
-@click.option("--learning-rate", type=options.positive, show_default="by task and objective",
+@click.option("--learning-rate", type=options.positive, show_default="0.25; printed 0.002; ns 0.05; for classification 2, printed 0.5",
               help="First step size; it falls to 0 in a line.")  # fmt: skip
 @click.option("--decay", type=options.not_negative, default=0.0,
               help="Share of a word's vector, times the step size, lost at each of its occurrences.")  # fmt: skip
@@ -226,3 +227,5 @@ def _check(input: tuple[str, ...], output: str, given: dict[str, Any], explicit:
     )
     options.check_outputs(*others, inputs=[given["init"], given["resume"]])
     options.warn_meaningless(_MEANINGLESS, given, explicit)
+    if not embedding and given["objective"] == "dcme":
+        options.warn_meaningless({("variant", "printed"): ("top",)}, given, explicit)
