@@ -116,7 +116,9 @@ def test_what_is_refused(inside, folder, tmp_path):
         "no.json: is not JSON, expected a result of wordkit evaluate bless --json",
     )
     fails(inside("plot", "bless", "list.json", "-o", "f.png"), "list.json: holds no results")
-    fails(inside("plot", "bless", "bare.json", "-o", "f.png"), "holds no scores of relations")
+    fails(
+        inside("plot", "bless", "bare.json", "-o", "f.png"), "bare.json: bare: holds no scores of relations"
+    )
     fails(
         inside("plot", "bless", folder / "tree.json", "-o", "f.png"), "is a result of evaluate categorization"
     )
@@ -130,6 +132,8 @@ def test_what_is_refused(inside, folder, tmp_path):
         "holds no data set `x`",
     )
     fails(inside("plot", "transitions", folder / "tree.json", "-o", "f.png"), "tree.json")
+    (tmp_path / "c.tsv").write_text("epoch\tmetric\tvalue\tseconds\n1\tloss\t2\t1\n")
+    fails(inside("plot", "curves", "c.tsv", "-o", "f.png"), "c.tsv: no curve has the metric")
     fails(inside("plot", "bless", folder / "bless.json", "-o", "f.txt"), "a figure ends in")
     assert not (tmp_path / "f.png").exists()
 
@@ -153,3 +157,13 @@ def test_constant_scores_are_drawn(tmp_path):
         result = {"scores": {"acceptable": values, "deviant": values}}
         acceptability_figure([("x", result)], tmp_path / "f.png")
     assert (tmp_path / "f.png").stat().st_size > 1000
+
+
+def test_equal_distances_are_drawn_without_a_word_of_matplotlib(inside, tmp_path):
+    (tmp_path / "same.vec").write_text("a 1 1\nb 1 1\nc 1 1\n")
+    (tmp_path / "c.tsv").write_text("a\tx\nb\tx\nc\ty\n")
+    (tmp_path / "tree.json").write_text(
+        succeeds(inside("evaluate", "categorization", "same.vec", "c.tsv", "--json"))
+    )
+    run = inside("plot", "dendrogram", "tree.json", "-o", "f.png")
+    assert succeeds(run) == "" and run.stderr == b"" and (tmp_path / "f.png").stat().st_size > 1000

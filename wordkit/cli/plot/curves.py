@@ -24,6 +24,7 @@ def command(curves: tuple[str, ...], output: str, metric: str, against: str) -> 
     """
     from pathlib import Path
 
+    from wordkit.errors import told_of
     from wordkit.plotting.curves import CurvePoint, curves_figure, read_curves
     from wordkit.plotting.figure import check_figure
 
@@ -36,4 +37,5 @@ def command(curves: tuple[str, ...], output: str, metric: str, against: str) -> 
         for name, points in read_curves(path).items():
             label = f"{Path(path).stem} {name}".strip() if len(curves) > 1 else name
             drawn.setdefault(label, []).extend(points)
-    curves_figure(drawn, metric, output, against=against)
+    with told_of(", ".join(curves)):
+        curves_figure(drawn, metric, output, against=against)
