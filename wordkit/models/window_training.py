@@ -40,7 +40,11 @@ class Noise(NamedTuple):
     @classmethod
     def of(cls, counts: np.ndarray, power: float, negative: int) -> Noise:
         """q in proportion to counts ** power; an item without a count is never drawn."""
-        n, weights = len(counts), counts.astype(float) ** power * (counts > 0)
+        n = len(counts)
+        with np.errstate(over="ignore"):
+            weights = counts.astype(float) ** power * (counts > 0)
+            if not np.isfinite(weights.sum()):  # of a high power the shares of the largest are left
+                weights = (counts / counts.max()) ** power * (counts > 0)
         keep, alias = np.empty(n), np.empty(n, dtype=np.int32)
         total = alias_table.fill_table(weights, keep, alias, np.empty(n, dtype=np.int32), np.empty(n))
         shift = np.log(np.maximum(negative * weights / total, 1e-30)).astype(np.float32)
