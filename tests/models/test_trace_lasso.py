@@ -317,6 +317,9 @@ def test_a_monitor_can_stop_it():
     for solver in ("irls", "irls-plain", "admm", "subgradient"):
         with pytest.raises(Interrupted):
             TraceLasso(solver=solver).fit(X, y, monitor=monitor)
+    for penalty in ("lasso", "ridge", "elastic-net", "pairwise-elastic-net"):
+        with pytest.raises(Interrupted):
+            trace_lasso_path(X, y, penalty=penalty, monitor=monitor)
 
 
 # --- paths and folds -------------------------------------------------------------------------------------------------
