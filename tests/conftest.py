@@ -98,8 +98,8 @@ def inside(tmp_path, monkeypatch, capfdbinary):
     more than a pipe's megabyte of input comes.
     """
 
-    def run(*args, stdin: bytes | None = None) -> subprocess.CompletedProcess:
-        monkeypatch.chdir(tmp_path)
+    def run(*args, stdin: bytes | None = None, cwd=None) -> subprocess.CompletedProcess:
+        monkeypatch.chdir(cwd or tmp_path)
         capfdbinary.readouterr()
         with _standard_input(stdin):
             code = run_inside(list(map(str, args)))

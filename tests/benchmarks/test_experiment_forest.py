@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from tests.benchmarks import experiment_forest, experiment_forest_figures, forest_rows
+from tests.cli.conftest import made
 from wordkit.errors import WordkitError
 from wordkit.formats.forest import read_forest
 
@@ -32,8 +33,18 @@ def data(tmp_path, samples):
 
 
 @pytest.fixture
-def small(monkeypatch):
-    """Fewer rows, words that the sample has, and real scores of the first row alone: each is three processes."""
+def small(monkeypatch, tmp_path):
+    """Fewer rows, words that the sample has, real scores of the first row alone, and two commands in processes of their own."""
+    in_a_process = forest_rows.wordkit
+
+    def called(*arguments, stdin: str | None = None) -> str:
+        if arguments[0] == "cooccur" or stdin is not None:
+            return in_a_process(*arguments, stdin=stdin)
+        made(tmp_path, "-q", *arguments, stdout="printed")
+        return (tmp_path / "printed").read_text(encoding="utf-8")
+
+    for module in (forest_rows, experiment_forest_figures):
+        monkeypatch.setattr(module, "wordkit", called)
     scores, found = forest_rows.Rows._scores, []
 
     def first_scores(rows, vectors):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import environment
+from wordkit.cli import run as run_inside
 
 
 def run_wordkit(folder, *args, **kwargs) -> subprocess.CompletedProcess:
@@ -17,6 +20,17 @@ def run_wordkit(folder, *args, **kwargs) -> subprocess.CompletedProcess:
     return subprocess.run(
         command, cwd=folder, capture_output=True, timeout=60, check=False, env=environment(), **kwargs
     )
+
+
+def made(folder, *args, stdout: str = os.devnull) -> None:
+    """``wordkit ARGS > STDOUT`` in a folder, in this process: for fixtures of more than one test, which ask for files."""
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        with open(stdout, "w", encoding="utf-8", newline="\n") as out, contextlib.redirect_stdout(out):
+            assert run_inside(list(map(str, args))) == 0, args  # pytest shows what it said
+    finally:
+        os.chdir(before)
 
 
 def start(folder, *args, env: dict | None = None, **kwargs) -> subprocess.Popen:
@@ -58,8 +72,7 @@ def shared(tmp_path_factory, samples) -> Path:
 
 
 def _trained(shared, name: str, *args) -> Path:
-    run = run_wordkit(shared, "train-rpa", *args, "-o", name)
-    assert run.returncode == 0, run.stderr.decode()
+    made(shared, "train-rpa", *args, "-o", name)
     return shared / name
 
 

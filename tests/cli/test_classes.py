@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import fails, run_wordkit, succeeds
+from tests.cli.conftest import fails, made, succeeds
 from wordkit.models.tree_model import TreeModel
 
 
@@ -17,9 +17,9 @@ def folder(tmp_path_factory, samples):
         "\n\n".join((samples / "trees.conllu").read_text().split("\n\n")[:60]) + "\n\n"
     )
     options = ("--states", "6", "--epochs", "2", "--quiet")
-    succeeds(run_wordkit(folder, "train-hmtm", "s.conllu", "-o", "m", *options))
+    made(folder, "train-hmtm", "s.conllu", "-o", "m", *options)
     labels = ("--labels", "deprel", "--label-min-count", "20")
-    succeeds(run_wordkit(folder, "train-hmtm", "s.conllu", "-o", "labelled", *options, *labels))
+    made(folder, "train-hmtm", "s.conllu", "-o", "labelled", *options, *labels)
     return folder
 
 

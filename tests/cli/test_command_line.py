@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import click
 import pytest
@@ -166,9 +165,11 @@ def test_u099_what_reads_vectors_only_waits_for_no_scipy(samples, arguments):
 
 def test_u099_help_is_quick(wordkit):
     def seconds() -> float:
-        started = time.perf_counter()
+        """Of the processor: what else the machine does is no matter."""
+        started = os.times()
         succeeds(wordkit("--help"))
-        return time.perf_counter() - started
+        ended = os.times()
+        return ended.children_user + ended.children_system - started.children_user - started.children_system
 
     assert min(seconds() for _ in range(5)) < 0.5
 
@@ -195,28 +196,28 @@ print(os.environ["OPENBLAS_NUM_THREADS"], os.environ["OMP_NUM_THREADS"], availab
 # --- streams ---------------------------------------------------------------------------------------------------
 
 
-def test_u092_standard_output_holds_results_only(wordkit, questions, folder):
+def test_u092_standard_output_holds_results_only(inside, wordkit, questions, folder):
     for arguments in (
         ("train-rpa", "data_samples/reviews.train.txt", "-o", "m", "--dim", "5", "--epochs", "1"),
         ("evaluate", "classification", questions, TEST),
         ("evaluate", "classification", questions, TEST, TEST),
     ):
-        plain, quiet = wordkit(*arguments), wordkit("--quiet", *arguments)
+        plain, quiet = inside(*arguments), wordkit("--quiet", *arguments)
         assert succeeds(plain) == succeeds(quiet) and quiet.stderr == b"" and plain.stderr != b""
         assert all(line.count("\t") in (1, 2) for line in plain.stdout.decode().splitlines())
-        as_json = succeeds(wordkit("-q", *arguments, "--json"))
+        as_json = succeeds(inside("-q", *arguments, "--json"))
         assert as_json.count("\n") == 1 and isinstance(json.loads(as_json), dict)
-    error = wordkit("-q", "predict", "none", TEST)
+    error = inside("-q", "predict", "none", TEST)
     fails(error, "none: No such file")
     assert error.stderr.count(b"\n") == 1
 
 
-def test_verbose_shows_epochs_and_tracebacks(wordkit, folder):
-    run = wordkit(
+def test_verbose_shows_epochs_and_tracebacks(inside, folder):
+    run = inside(
         "-v", "train-rpa", "data_samples/reviews.train.txt", "-o", "m", "--dim", "5", "--epochs", "2"
     )
     assert succeeds(run) and run.stderr.count(b"train-rpa: epoch") == 2
-    failed = wordkit("--verbose", "predict", "none", TEST)
+    failed = inside("--verbose", "predict", "none", TEST)
     assert failed.returncode == 1 and b"Traceback" in failed.stderr
     assert failed.stderr.splitlines()[-1] == b"wordkit: error: none: No such file or directory"
 

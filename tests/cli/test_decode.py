@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from tests.cli.conftest import fails, run_wordkit, succeeds
+from tests.cli.conftest import fails, made, succeeds
 from tests.cli.test_train_rpa import on_path
 from wordkit.models.tree_corpus import TreeCorpus
 from wordkit.models.tree_model import TreeModel
@@ -35,8 +35,8 @@ def folder(tmp_path_factory, samples):
     (folder / "s.txt").write_text(
         "".join((samples / "corpus.txt").read_text().splitlines(keepends=True)[:100])
     )
-    succeeds(run_wordkit(folder, "train-hmtm", "s.conllu", "-o", "tree", *MODEL))
-    succeeds(run_wordkit(folder, "train-hmtm", "s.txt", "-o", "chain", "--structure", "chain", *MODEL))
+    made(folder, "train-hmtm", "s.conllu", "-o", "tree", *MODEL)
+    made(folder, "train-hmtm", "s.txt", "-o", "chain", "--structure", "chain", *MODEL)
     return folder
 
 

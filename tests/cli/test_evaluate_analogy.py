@@ -114,6 +114,22 @@ def test_the_published_set(inside, real_data):
     assert found["covered"] == sum(s["covered"] for s in found["sections"].values()) < 1000
 
 
+def test_equal_vectors_have_no_accuracy(inside, tmp_path):
+    """The first row that is left would be the answer to everything: right or wrong by the order of the file."""
+    (tmp_path / "same.vec").write_text("".join(f"{word} 1 1\n" for word in "dabce"))
+    (tmp_path / "zero.vec").write_text("".join(f"{word} 0 0\n" for word in "dabce"))
+    (tmp_path / "other.vec").write_text("a 1 0\nb 0 1\nc 1 1\nd -1 2\ne 5 1\n")
+    (tmp_path / "four.txt").write_text(": s\na b c d\n: gram\na b c e\n")
+    for vectors in ("same.vec", "zero.vec"):
+        run = inside("evaluate", "analogy", vectors, "four.txt", "--details", "--intervals")
+        assert b"accuracy\tn/a\nsemantic\tn/a\nsyntactic\tn/a\n" in run.stdout and run.returncode == 0
+        assert b"four.txt: n/a (2 of 2 questions to score)" in run.stderr
+        run = inside("evaluate", "analogy", "other.vec", "four.txt", "--against", vectors, "--json")
+        found = json.loads(run.stdout)
+        assert found["accuracy"] == 0.5 and found["against"]["accuracy"] is None
+        assert found["against"]["covered"] == 2
+
+
 def test_answers_without_an_output_vector_are_told(inside, tmp_path):
     """The likelihood of fewer answers among fewer words looked better, and nothing said why."""
     rows = {"a": "1 0", "b": "0 1", "c": "1 1", "d": "1 2", "e": "2 1"}

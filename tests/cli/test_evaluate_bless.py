@@ -6,16 +6,15 @@ import json
 
 import pytest
 
-from tests.cli.conftest import fails, run_wordkit, succeeds
+from tests.cli.conftest import fails, made, succeeds
 
 
 @pytest.fixture(scope="module")
 def trees(shared):
-    run = run_wordkit(
+    made(
         shared, "train-hmtm", "data_samples/trees.conllu", "-o", "bless.model", "--states", "8", "--epochs", "1",
         "--vectors-out", "bless.vec",
     )  # fmt: skip
-    succeeds(run)
     return shared
 
 

@@ -32,6 +32,14 @@ def test_the_sample(inside, samples):
     assert result["covered"] == result["total"] == 120 and 0.4 < result["accuracy"] < 0.9
 
 
+def test_words_around_the_gap_without_a_vector_are_told_of(inside, files, tmp_path):
+    (tmp_path / "n.vec").write_text("a 1 0\nb 0 1\nc 1 1\n")
+    (tmp_path / "n.csv").write_text("id,question,a),b),answer\n1,a new _____ here,b,c,a\n")
+    run = inside("evaluate", "completion", "n.vec", "n.csv")
+    said = b"n.csv: 1 of 1 questions scored, some with words that have no vector (--unknown skip): new, here"
+    assert succeeds(run) and said in run.stderr
+
+
 def test_answers_from_a_file(inside, files):
     run = inside("evaluate", "completion", "v.vec", "q.csv", "--answers", "a.csv")
     assert succeeds(run) == "accuracy\t1\ncovered\t2\ntotal\t3\n"
@@ -73,7 +81,7 @@ def test_against_and_ties(inside, files):
     assert result["accuracy"] == 1 and result["against"]["accuracy"] == 0
     assert result["against"]["differences"]["accuracy"] == {"difference": 1.0, "p_value": 0.5, "compared": 2}
     run = inside(*arguments, "--unknown", "zero")
-    assert found(run)["ties"] == 1 and b"1 questions have several best words" in run.stderr
+    assert found(run)["ties"] == 1 and b"1 question with several best words" in run.stderr
     assert found(run)["accuracy"] == pytest.approx(2.5 / 3)
 
 

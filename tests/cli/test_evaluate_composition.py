@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from tests.cli.conftest import fails, run_wordkit, succeeds
+from tests.cli.conftest import fails, made, succeeds
 
 
 @pytest.fixture(scope="module")
 def chain(shared):
-    succeeds(run_wordkit(
+    made(
         shared, "train-hmtm", "data_samples/corpus.txt", "-o", "phrases.model", "--structure", "chain", "--states", "8",
         "--epochs", "1", "--vectors-out", "phrases.vec",
-    ))  # fmt: skip
+    )  # fmt: skip
     return shared
 
 

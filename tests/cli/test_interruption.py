@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from tests.cli.conftest import fails, run_wordkit, start, succeeds
+from tests.cli.conftest import fails, made, run_wordkit, start, succeeds
 from wordkit.cli.report import graceful_stop
 from wordkit.models import TextClassifier
 from wordkit.monitor import Monitor
@@ -79,21 +79,17 @@ def test_u063_u079_resumed_bytes_equal_uninterrupted_bytes(folder, number, optio
     code, message = interrupted(folder, *command, "--resume", "c", "-o", "m", after_lines=1)  # and once more
     assert code == 130 and f"going on after epoch {done}" in message
     succeeds(run_wordkit(folder, *command, "--resume", "c", "-o", "m", "--checkpoint", "c"))
-    succeeds(run_wordkit(folder, *command, "-o", "whole"))
+    made(folder, *command, "-o", "whole")
     assert (folder / "m").read_bytes() == (folder / "whole").read_bytes() == (folder / "c").read_bytes()
 
 
 def test_u063_continued_model_is_resumed(folder):
-    succeeds(
-        run_wordkit(
-            folder, "train-rpa", "data_samples/reviews.train.txt", "-o", "base", "--dim", "5", "--epochs", "1"
-        )
-    )
+    made(folder, "train-rpa", "data_samples/reviews.train.txt", "-o", "base", "--dim", "5", "--epochs", "1")
     command = ("train-rpa", "data_samples/reviews.test.txt", "--init", "base", "--epochs", "1500")
     code, _ = interrupted(folder, *command, "-o", "m")
     assert code == 130
     succeeds(run_wordkit(folder, *command, "--resume", "c", "-o", "m"))
-    succeeds(run_wordkit(folder, *command, "-o", "whole"))
+    made(folder, *command, "-o", "whole")
     assert (folder / "m").read_bytes() == (folder / "whole").read_bytes()
     other = ("train-rpa", "data_samples/reviews.train.txt", "--resume", "c", "-o", "m")
     fails(run_wordkit(folder, *other), "c: was trained on other data than data_samples/reviews.train.txt")
@@ -101,17 +97,17 @@ def test_u063_continued_model_is_resumed(folder):
 
 def test_u063_two_epochs_and_two_are_four(folder):
     command = ("train-rpa", DATA, "--dim", "5", "--average")
-    succeeds(run_wordkit(folder, *command, "--epochs", "2", "-o", "two", "--log", "log"))
+    made(folder, *command, "--epochs", "2", "-o", "two", "--log", "log")
     more = ("--resume", "two", "--epochs", "4", "--threads", "2", "--log", "log")
     succeeds(run_wordkit(folder, "train-rpa", DATA, *more, "-o", "resumed"))
     epochs = [json.loads(line)["epoch"] for line in (folder / "log").read_text().splitlines()]
     assert epochs == [1, 2, 3, 4]
-    succeeds(run_wordkit(folder, *command, "--epochs", "4", "-o", "four", "--threads", "1"))
+    made(folder, *command, "--epochs", "4", "-o", "four", "--threads", "1")
     assert (folder / "resumed").read_bytes() == (folder / "four").read_bytes()
 
 
 def test_u061_resume_that_contradicts_the_checkpoint(folder, inside):
-    succeeds(run_wordkit(folder, "train-rpa", DATA, "--dim", "5", "--epochs", "1", "-o", "c"))
+    made(folder, "train-rpa", DATA, "--dim", "5", "--epochs", "1", "-o", "c")
     resume = ("train-rpa", DATA, "--resume", "c", "-o", "m")
     for options, says in [
         (("--C", "2"), "--C 2.0 contradicts the earlier training, which had --C 0.01"),

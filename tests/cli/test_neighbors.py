@@ -51,6 +51,13 @@ def test_u097_words_on_standard_input(inside, vectors):
     assert inside("neighbors", "-", stdin=TEXT).returncode == 2
 
 
+def test_nothing_to_ask_and_nobody_near(inside, tmp_path, vectors):
+    fails(inside("neighbors", vectors, stdin=b"\n\n"), "<stdin>: holds no word")
+    (tmp_path / "one.vec").write_text("alone 1 2\n")
+    run = inside("neighbors", "one.vec", "--all")
+    assert succeeds(run) == "" and b"one.vec: holds one word, which has no neighbours" in run.stderr
+
+
 def test_unknown_words(inside, vectors):
     run = inside("neighbors", vectors, "zzz", "yyy")
     assert run.returncode == 1 and run.stdout == b"" and b"none of the 2 words" in run.stderr

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.cli.conftest import fails, run_wordkit, succeeds
+from tests.cli.conftest import fails, made, succeeds
 
 pytest.importorskip("matplotlib")
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
@@ -16,10 +16,10 @@ MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 @pytest.fixture(scope="module")
 def folder(shared):
     """Results of the evaluations on the samples, and a model."""
-    succeeds(run_wordkit(
+    made(
         shared, "train-hmtm", "data_samples/trees.conllu", "-o", "figures.model", "--states", "8", "--epochs", "1",
         "--vectors-out", "figures.vec",
-    ))  # fmt: skip
+    )  # fmt: skip
     calls = {
         "tree.json": ("categorization", "data_samples/vectors.txt", "data_samples/categories.txt"),
         "bless.json": ("bless", "data_samples/vectors.txt", "data_samples/relations.txt"),
@@ -33,17 +33,17 @@ def folder(shared):
         "phrases.json": ("composition", "figures.vec", "data_samples/phrases.txt"),
     }
     for name, call in calls.items():
-        (shared / name).write_text(succeeds(run_wordkit(shared, "evaluate", *call, "--json")))
+        made(shared, "evaluate", *call, "--json", stdout=name)
     return shared
 
 
 @pytest.fixture
 def figures(inside, tmp_path, monkeypatch):
-    """Draw a kind of figure with different options: all written, none the same."""
+    """Draw a kind of figure with different options in SVG, with the last ones in other formats: all written, none the same."""
 
     def draw(kind: str, suffix: str, *calls: tuple) -> None:
         monkeypatch.delenv("DISPLAY", raising=False)
-        drawn = []
+        calls, drawn = calls if suffix == "svg" else calls[-1:], []
         for call in calls:
             run = inside("plot", kind, *call, "-o", f"f.{suffix}")
             assert succeeds(run) == "" and b"warning" not in run.stderr
@@ -116,7 +116,9 @@ def test_what_is_refused(inside, folder, tmp_path):
         "no.json: is not JSON, expected a result of wordkit evaluate bless --json",
     )
     fails(inside("plot", "bless", "list.json", "-o", "f.png"), "list.json: holds no results")
-    fails(inside("plot", "bless", "bare.json", "-o", "f.png"), "holds no scores of relations")
+    fails(
+        inside("plot", "bless", "bare.json", "-o", "f.png"), "bare.json: bare: holds no scores of relations"
+    )
     fails(
         inside("plot", "bless", folder / "tree.json", "-o", "f.png"), "is a result of evaluate categorization"
     )
@@ -130,6 +132,8 @@ def test_what_is_refused(inside, folder, tmp_path):
         "holds no data set `x`",
     )
     fails(inside("plot", "transitions", folder / "tree.json", "-o", "f.png"), "tree.json")
+    (tmp_path / "c.tsv").write_text("epoch\tmetric\tvalue\tseconds\n1\tloss\t2\t1\n")
+    fails(inside("plot", "curves", "c.tsv", "-o", "f.png"), "c.tsv: no curve has the metric")
     fails(inside("plot", "bless", folder / "bless.json", "-o", "f.txt"), "a figure ends in")
     assert not (tmp_path / "f.png").exists()
 
@@ -153,3 +157,13 @@ def test_constant_scores_are_drawn(tmp_path):
         result = {"scores": {"acceptable": values, "deviant": values}}
         acceptability_figure([("x", result)], tmp_path / "f.png")
     assert (tmp_path / "f.png").stat().st_size > 1000
+
+
+def test_equal_distances_are_drawn_without_a_word_of_matplotlib(inside, tmp_path):
+    (tmp_path / "same.vec").write_text("a 1 1\nb 1 1\nc 1 1\n")
+    (tmp_path / "c.tsv").write_text("a\tx\nb\tx\nc\ty\n")
+    (tmp_path / "tree.json").write_text(
+        succeeds(inside("evaluate", "categorization", "same.vec", "c.tsv", "--json"))
+    )
+    run = inside("plot", "dendrogram", "tree.json", "-o", "f.png")
+    assert succeeds(run) == "" and run.stderr == b"" and (tmp_path / "f.png").stat().st_size > 1000

@@ -95,6 +95,12 @@ def test_only_one_line_can_be_a_header(written):
         read_word_pairs(written("cat\tdog\thigh\ncat\tcar\tlow\n"))
 
 
+@pytest.mark.parametrize("score", ["nan", "-inf", "NaN"])
+def test_a_first_pair_without_a_finite_score_is_no_header(written, score):
+    with pytest.raises(DataError, match=f"pairs:1: `{score}` is not a number"):
+        read_word_pairs(written(f"cat\tdog\t{score}\ncat\tcar\t1\n"))
+
+
 @pytest.mark.parametrize(
     ("content", "says"), [("", "is empty"), ("\n", "holds no pair"), ("a\tb\tscore\n", "holds no pair")]
 )

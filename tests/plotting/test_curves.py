@@ -52,7 +52,8 @@ def test_command_draws_several_files(tmp_path, inside):
     assert "<svg" in (tmp_path / "c.svg").read_text()
     run = inside("plot", "curves", "one.tsv", "-o", "d.png", "--metric", "accuracy")
     assert (
-        run.stderr.decode() == "wordkit: error: no curve has the metric 'accuracy'; there are ll (--metric)\n"
+        run.stderr.decode()
+        == "wordkit: error: one.tsv: no curve has the metric 'accuracy'; there are ll (--metric)\n"
     )
     assert run.returncode == 1 and not (tmp_path / "d.png").exists()
 

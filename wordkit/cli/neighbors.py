@@ -62,7 +62,7 @@ def command(
     import time
 
     from wordkit.cli.report import ProgressMonitor, message, report_tally
-    from wordkit.errors import DataError, WordkitError
+    from wordkit.errors import DataError, WordkitError, times
     from wordkit.evaluation.neighbors import neighbors_of_words
     from wordkit.formats.opening import Input, open_output
     from wordkit.formats.vectors import read_vectors
@@ -103,7 +103,9 @@ def command(
     total = len(names) if queries is None else len(queries)
     if not found.queries:
         report_tally(tally)
-        raise WordkitError(f"{source.name}: none of the {total} words has a vector")
+        raise WordkitError(f"{source.name}: none of the {times(total, 'word')} has a vector")
+    if len(names) == 1:
+        message(f"{source.name}: holds one word, which has no neighbours")
     parameters = {"top": top, "similarity": similarity, "all": True if every else None, "max-rows": max_rows}
     run = signature("neighbors", parameters, [source.record()])
     head = {"command": "neighbors", "signature": run, "covered": len(found.queries), "total": total}

@@ -42,8 +42,9 @@ def analogy_result(
 
     Returns:
         A :class:`Result` with ``accuracy``, ``semantic`` and ``syntactic`` (of the sections whose names begin with ``gram``)
-        accuracy, and ``log_likelihood``, the mean in nats; None where there is no question. ``covered``: questions whose
-        four words are known. Details: ``used``, how many were scored; ``candidates``, among how many words; ``unknown_words``;
+        accuracy, and ``log_likelihood``, the mean in nats; None where there is no question, and the accuracies where all
+        vectors are equal. ``covered``: questions whose four words are known. Details: ``used``, how many questions the policy
+        leaves; ``candidates``, among how many words; ``unknown_words``;
         ``sections``, name to numbers; and of the log-likelihood, whose d must be in ``outputs``, ``log_likelihood_used``,
         ``log_likelihood_semantic`` and ``log_likelihood_syntactic``.
 
@@ -65,7 +66,8 @@ def analogy_result(
     )
     answers = best_answers(queries, words, numbers, known.vectors, method=method, threads=threads)
     scores = np.full(len(rows), np.nan)
-    scores[used] = (answers == rows[used, 3]) & (answers >= 0)
+    if not _all_equal(known.vectors):
+        scores[used] = (answers == rows[used, 3]) & (answers >= 0)
     likelihoods = np.full(len(rows), np.nan)
     if outputs is not None:
         targets = _numbers(questions, _rows(questions, outputs, unknown))[used, 3]
@@ -120,6 +122,11 @@ def _log_likelihoods(
     if not np.isfinite(found[there]).all():
         raise WordkitError(f"{outputs.name}: products with the vectors of {known.name} overflow")
     return found
+
+
+def _all_equal(vectors: np.ndarray) -> bool:
+    """Whether several words all have the same vector: then the order of the rows alone would tell what is right."""
+    return len(vectors) > 1 and bool((vectors[1] == vectors[0]).all() and (vectors == vectors[0]).all())
 
 
 def _mean(values: np.ndarray) -> float | None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from wordkit.errors import DataError
 from wordkit.formats.opening import Input, open_output, text_blocks
 from wordkit.tally import Tally
 
@@ -18,7 +19,7 @@ def read_word_list(path: str | os.PathLike[str], tally: Tally) -> list[str]:
     """The words in file order, each line one; blank lines are passed over.
 
     Raises:
-        DataError: an empty input, or a line that is not UTF-8 unless the tally skips it.
+        DataError: an input that is empty or holds no word, or a line that is not UTF-8 unless the tally skips it.
     """
     return read_grouped_words(path, tally)[0]
 
@@ -34,6 +35,8 @@ def read_grouped_words(path: str | os.PathLike[str], tally: Tally) -> tuple[list
                 if word:
                     words.append(word.rstrip(" ") or word)
                     groups.append(rest.partition("\t")[0])
+        if not words and not tally.counts:
+            raise DataError(source.name, None, "holds no word", "one a line")
     return words, groups
 
 

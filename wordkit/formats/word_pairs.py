@@ -8,6 +8,7 @@ over; so are, before the first pair, lines that begin with ``#``, and one line o
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 
@@ -60,7 +61,8 @@ def read_word_pairs(path: str | os.PathLike[str] | Input, tally: Tally | None = 
             fields = split_fields(line, separator)
             if columns is None:
                 numeric = [i for i, text in enumerate(fields) if finite_number(text) is not None]
-                if not numeric and len(fields) >= 3 and not header:
+                score = any(map(_stands_for_a_number, fields[2:]))
+                if not numeric and len(fields) >= 3 and not header and not score:
                     pairs.notes.append(
                         f"{source.name}:{number}: no number, taken for the names of the columns"
                     )
@@ -84,6 +86,14 @@ def read_word_pairs(path: str | os.PathLike[str] | Input, tally: Tally | None = 
             pairs.notes.append(f"{source.name}: {times(twice, 'pair')} more than once; each counts")
     pairs.scores = np.array(scores)
     return pairs
+
+
+def _stands_for_a_number(text: str) -> bool:
+    """Whether it is nan or inf: a bad score, but no name of a column."""
+    try:
+        return not math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _columns(numeric: list[int]) -> tuple[int, int, int]:

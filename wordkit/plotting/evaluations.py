@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,9 +36,17 @@ def dendrogram_figure(
     from matplotlib import colormaps
     from scipy.cluster.hierarchy import dendrogram
 
-    dendrogram(
-        merges, labels=words, orientation="right", ax=axes, color_threshold=0, above_threshold_color="dimgrey"
-    )
+    with warnings.catch_warnings():
+        # All distances zero: the axis is as wide as nothing, which matplotlib mends by itself.
+        warnings.filterwarnings("ignore", "Attempting to set identical low and high xlims", UserWarning)
+        dendrogram(
+            merges,
+            labels=words,
+            orientation="right",
+            ax=axes,
+            color_threshold=0,
+            above_threshold_color="dimgrey",
+        )
     palette = colormaps["tab10" if len(set(classes)) <= 10 else "tab20"]
     names = list(dict.fromkeys(filter(None, classes)))
     color_of = {name: palette(i % palette.N) for i, name in enumerate(names)}

@@ -16,6 +16,7 @@ from wordkit.cli.evaluate.running import (
     with_comparisons,
 )
 from wordkit.cli.report import message, report_tally
+from wordkit.errors import times
 from wordkit.evaluation.result import Result
 
 
@@ -77,7 +78,8 @@ def command(
     results = with_comparisons(vec, against, evaluate, intervals, seed)
     for result in results:
         if ties := result.details["ties"]:
-            message(f"{result.data}: {ties} questions have several best words, of which each counts a share")
+            found = f"{times(ties, 'question')} with several best words, of which each counts a share"
+            message(f"{result.data}: {found}")
     tell_unknown(results, "questions", unknown, strict)
     report_tally(tally)
     parameters = {

@@ -136,8 +136,10 @@ def tell_unknown(results: Sequence[Result], items: str, unknown: str, strict: bo
             message(f"{result.data}: n/a ({used} of {result.total} {items} to score)")
         if missing:
             without = result.total - result.covered
-            have = "has" if without == 1 else "have"
-            counts = f"{used} of {result.total} {items} scored, {without} {have} an unknown word"
+            counts = f"{used} of {result.total} {items} scored, "
+            counts += f"{without} {'has' if without == 1 else 'have'} an unknown word" if without else (
+                "some with words that have no vector"
+            )  # fmt: skip
             message(f"{result.data}: {counts} (--unknown {unknown}): {some_words(missing)}")
         if strict:
             refuse_unknown(

@@ -20,6 +20,7 @@ def command(result: tuple[str, ...], output: str, title: str) -> None:
     Each RESULT is what `evaluate composition --json` printed of such pairs: several are drawn side by side.
     """
     from wordkit.cli.plot import named_results, tell_missing_glyphs
+    from wordkit.errors import told_of
     from wordkit.plotting.evaluations import acceptability_figure
     from wordkit.plotting.figure import check_figure
 
@@ -27,6 +28,7 @@ def command(result: tuple[str, ...], output: str, title: str) -> None:
     options.one_standard_input(*result)
     options.check_outputs(output, inputs=result)
     check_figure(output)
-    tell_missing_glyphs(
-        acceptability_figure(named_results(result, "evaluate composition"), output, title=title)
-    )
+    results = named_results(result, "evaluate composition")
+    with told_of(", ".join(result)):
+        missing = acceptability_figure(results, output, title=title)
+    tell_missing_glyphs(missing)

@@ -20,6 +20,7 @@ def command(result: tuple[str, ...], output: str, title: str) -> None:
     Each RESULT is what `evaluate bless --json` printed: several models or data sets are drawn side by side.
     """
     from wordkit.cli.plot import named_results, tell_missing_glyphs
+    from wordkit.errors import told_of
     from wordkit.plotting.evaluations import bless_figure
     from wordkit.plotting.figure import check_figure
 
@@ -27,4 +28,7 @@ def command(result: tuple[str, ...], output: str, title: str) -> None:
     options.one_standard_input(*result)
     options.check_outputs(output, inputs=result)
     check_figure(output)
-    tell_missing_glyphs(bless_figure(named_results(result, "evaluate bless"), output, title=title))
+    results = named_results(result, "evaluate bless")
+    with told_of(", ".join(result)):
+        missing = bless_figure(results, output, title=title)
+    tell_missing_glyphs(missing)

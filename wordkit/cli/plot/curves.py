@@ -26,6 +26,7 @@ def command(curves: tuple[str, ...], output: str, metric: str, against: str) -> 
     """
     from pathlib import Path
 
+    from wordkit.errors import told_of
     from wordkit.plotting.curves import CurvePoint, curves_figure, read_curves
     from wordkit.plotting.figure import check_figure
 
@@ -42,5 +43,7 @@ def command(curves: tuple[str, ...], output: str, metric: str, against: str) -> 
         )  # runs in folders of their own have files of the same name
         for name, points in read_curves(path).items():
             drawn[f"{of} {name}".strip() if len(files) > 1 else name] = points
-    for name in curves_figure(drawn, metric, output, against=against):
+    with told_of(", ".join(files)):
+        left_out = curves_figure(drawn, metric, output, against=against)
+    for name in left_out:
         message(f"warning: {name.strip() or 'a curve'}: has no {metric}, and is left out")
