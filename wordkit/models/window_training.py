@@ -102,10 +102,6 @@ class WindowTrainer:
             for name in _OF_THREADS:
                 self.__dict__.pop(name, None)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What a copy has: threads are made anew where they are needed."""
-        return {name: value for name, value in self.__dict__.items() if name not in _OF_THREADS}
-
     @functools.cached_property
     def _workers(self) -> Workers:
         return Workers(self.threads)
