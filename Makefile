@@ -13,7 +13,7 @@ SOURCES := setup.py pyproject.toml $(wildcard cython_ext/*.pyx cython_ext/*.pxd 
 RESULTS ?= results
 export DATA
 
-.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-tagging experiment-tmira experiment-nbest experiment-dcme experiment-evaluate samples
+.PHONY: help test lint demo bench debug build clean experiment-rpa experiment-rpa-noise experiment-hmtm experiment-hmtm-approximation experiment-forest experiment-trace-lasso experiment-trace-lasso-real experiment-tagging experiment-tmira experiment-nbest experiment-dcme experiment-evaluate samples
 
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -74,6 +74,10 @@ experiment-nbest: $(VENV)/.installed ## from the treebanks of DATA=folder to rer
 # FULL=1: the sizes of the thesis, which take hours; a run that is called again goes on.
 experiment-trace-lasso: $(VENV)/.installed ## Figures 7.1 to 7.4 of Grave's thesis, small; FULL=1: as there
 	$(BIN)/python -m tests.benchmarks.experiment_trace_lasso --output $(RESULTS)/trace-lasso $(if $(FULL),--full)
+
+experiment-trace-lasso-real: $(VENV)/.installed ## trace Lasso and Lasso on the film reviews of DATA=folder, words and letters
+	for features in words letters; do $(BIN)/python -m tests.benchmarks.experiment_trace_lasso_real --data "$(DATA)" \
+	  --features $$features --output $(RESULTS)/trace-lasso-real.$$features.tsv || exit 1; done
 
 experiment-tagging: $(VENV)/.installed ## Tables 4.1 to 4.6 of Grave's thesis on the entities and supersenses of DATA=folder
 	$(BIN)/python -m tests.benchmarks.experiment_tagging --data "$(DATA)" --output $(RESULTS)/tagging

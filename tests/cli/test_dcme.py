@@ -158,7 +158,7 @@ def test_init_goes_on_with_new_words(inside, folder):
     assert "learning_rate:0.05" in json.loads(succeeds(changed))["signature"]  # the rate of ns, not of dcme
     fails(
         inside("dcme", "more.txt", "--init", "m", "--dim", "11", "-o", "w.vec"),
-        "--dim 11 contradicts the model's 10",
+        "--dim 11 contradicts the earlier training, which had --dim 10",
     )
 
 
@@ -170,7 +170,7 @@ def test_resume_refuses_other_data(inside, folder):
     )
     fails(
         inside("dcme", "small.txt", "--resume", "c", "-o", "v.vec", "--window", "3"),
-        "--window 3 contradicts the model's 4",
+        "--window 3 contradicts the earlier training, which had --window 4",
     )
 
 

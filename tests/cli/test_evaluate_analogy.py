@@ -128,3 +128,20 @@ def test_equal_vectors_have_no_accuracy(inside, tmp_path):
         found = json.loads(run.stdout)
         assert found["accuracy"] == 0.5 and found["against"]["accuracy"] is None
         assert found["against"]["covered"] == 2
+
+
+def test_answers_without_an_output_vector_are_told(inside, tmp_path):
+    """The likelihood of fewer answers among fewer words looked better, and nothing said why."""
+    rows = {"a": "1 0", "b": "0 1", "c": "1 1", "d": "1 2", "e": "2 1"}
+    for name, words in (("v.vec", "abcde"), ("all.vec", "edcba"), ("some.vec", "ad")):
+        (tmp_path / name).write_text("".join(f"{word} {rows[word]}\n" for word in words))
+    (tmp_path / "q.txt").write_text(": s\na b c d\na b c e\n")
+    run = inside("evaluate", "analogy", "v.vec", "q.txt", "--output-vectors", "some.vec")
+    assert run.returncode == 0
+    message = b"warning: q.txt: 1 of 2 answers have no vector in some.vec: log_likelihood is over the other 1, among 2 words"
+    assert message in run.stderr
+    assert (
+        b"warning"
+        not in inside("evaluate", "analogy", "v.vec", "q.txt", "--output-vectors", "all.vec").stderr
+    )
+    assert b"warning" not in inside("evaluate", "analogy", "v.vec", "q.txt").stderr

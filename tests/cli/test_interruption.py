@@ -110,13 +110,19 @@ def test_u061_resume_that_contradicts_the_checkpoint(folder, inside):
     made(folder, "train-rpa", DATA, "--dim", "5", "--epochs", "1", "-o", "c")
     resume = ("train-rpa", DATA, "--resume", "c", "-o", "m")
     for options, says in [
-        (("--C", "2"), "--C 2.0 contradicts the model's 0.01"),
-        (("--seed", "2"), "--seed 2 contradicts the model's 1"),
-        (("--dim", "6"), "--dim 6 contradicts the model's 5"),
-        (("--lowercase",), "--lowercase True contradicts the model's False"),
-        (("--ngrams", "2"), "--ngrams 2 contradicts the model's 1"),
-        (("--label-prefix", "#"), "--label-prefix # contradicts the model's __label__"),
-        (("--format", "svmlight"), "--format svmlight contradicts the model's text"),
+        (("--C", "2"), "--C 2.0 contradicts the earlier training, which had --C 0.01"),
+        (("--seed", "2"), "--seed 2 contradicts the earlier training, which had --seed 1"),
+        (("--dim", "6"), "--dim 6 contradicts the earlier training, which had --dim 5"),
+        (("--lowercase",), "--lowercase contradicts the earlier training, which had no such option"),
+        (("--ngrams", "2"), "--ngrams 2 contradicts the earlier training, which had --ngrams 1"),
+        (
+            ("--label-prefix", "#"),
+            "--label-prefix # contradicts the earlier training, which had --label-prefix __label__",
+        ),
+        (
+            ("--format", "svmlight"),
+            "--format svmlight contradicts the earlier training, which had --format text",
+        ),
         (VECTORS, "--vectors is the earlier model's to say"),
         (("--cv", "3"), "--cv is the earlier model's to say"),
     ]:

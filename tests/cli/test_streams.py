@@ -109,3 +109,16 @@ def test_a_threshold_that_is_no_number_is_bad_usage(inside, folder):
         "not a finite number",
         code=2,
     )
+
+
+def test_a_library_that_hides_an_interruption(monkeypatch, capsys):
+    """Extension modules that are interrupted while they load raise ImportError."""
+    from wordkit import cli
+
+    def fails(*_args, **_more):
+        raise ImportError("initialization failed")
+
+    monkeypatch.setattr(cli.cli, "make_context", fails)
+    monkeypatch.setattr(cli.streams, "_interrupted", [signal.SIGHUP])
+    assert cli.run(["x"]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "wordkit: interrupted"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
+import signal
 
 import numpy as np
 import pytest
 
-from tests.cli.conftest import fails, succeeds
+from tests.cli.conftest import fails, start, succeeds
+from wordkit.errors import DataError
 from wordkit.formats.model_file import read_model, write_model
+from wordkit.models.regression_model import RegressionModel
 
 FIRST = [f"a{i}" for i in range(1, 8)]
 
@@ -375,3 +379,75 @@ def test_damaged_models(inside, tmp_path, data):
     ):  # fmt: skip
         write_model(tmp_path / "bad", "regression", {**arrays, name: array}, header)
         fails(inside("predict", "bad", data[0]), "the model is damaged")
+
+
+def test_damaged_bytes_change_no_prediction(tmp_path, inside, data):
+    """A model with wrong bytes is refused, or they mean nothing (times in the archive)."""
+    succeeds(inside("trace-lasso", *data, "-o", "c.tsv", "--model-out", "m"))
+    whole, draw = (tmp_path / "m").read_bytes(), random.Random(1)
+    model = RegressionModel.load(tmp_path / "m")
+    for trial in range(150):
+        damaged = bytearray(whole)
+        place = draw.randrange(len(whole))
+        if trial % 3:
+            damaged[place : place + trial % 3] = draw.randbytes(trial % 3)
+        else:
+            del damaged[place:]
+        (tmp_path / "bad").write_bytes(damaged)
+        try:
+            found = RegressionModel.load(tmp_path / "bad")
+        except DataError:
+            continue
+        assert found.names == model.names and found.estimator.intercept_ == model.estimator.intercept_
+        np.testing.assert_array_equal(found.estimator.coef_, model.estimator.coef_)
+
+
+@pytest.mark.parametrize(
+    ("number", "options"),
+    [
+        (signal.SIGINT, ("--path", "100000", "--penalty", "lasso")),
+        (signal.SIGHUP, ("--lam", "1e-3", "--tol", "1e-300", "--solver", "admm", "--max-iter", "100000000")),
+    ],
+)
+def test_signals_leave_nothing(tmp_path, data, number, options):
+    model = () if "--path" in options else ("--model-out", "m")
+    process = start(tmp_path, "trace-lasso", *data, "-o", "c.tsv", *model, *options)
+    assert b"80 rows, 20 columns" in process.stderr.readline()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130 and err.splitlines()[-1].startswith(b"wordkit: interrupted"), err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_hostile_inputs_are_one_line(inside, tmp_path, data):
+    x, y = (path.read_text() for path in data)
+    for name, text in (
+        ("crlf", x.replace("\n", "\r\n")), ("empty", ""), ("names", x.split("\n")[0] + "\n"), ("ragged", x + "1,2\n"),
+        ("huge", x + ",".join(["1e200"] * 20) + "\n"), ("inf", x + ",".join(["inf"] * 20) + "\n"), ("more", y + "1\n"),
+    ):  # fmt: skip
+        (tmp_path / name).write_bytes(text.encode())
+    for name, target, says in (
+        ("empty", data[1], "empty: is empty"), ("names", data[1], "names: holds no row of numbers"),
+        ("ragged", "more", "ragged:82: 2 columns, 20 expected"), ("huge", "more", "huge:82: column 1: a number of size 1e+200"),
+        ("inf", "more", "inf:82: column 1: `inf` is not a finite number"), (data[0], "empty", "empty: is empty"),
+    ):  # fmt: skip
+        fails(inside("trace-lasso", name, target, "-o", "c.tsv"), says)
+    fails(inside("trace-lasso", *data, "-o", "none/c.tsv"), "there is no folder none")
+    assert not (tmp_path / "c.tsv").exists()
+    succeeds(inside("trace-lasso", "crlf", data[1], "-o", "c.tsv", "--lam", "0.05"))
+    succeeds(inside("trace-lasso", *data, "-o", "d.tsv", "--lam", "0.05"))
+    assert (tmp_path / "c.tsv").read_bytes() == (tmp_path / "d.tsv").read_bytes()
+
+
+def test_constant_columns_and_single_rows(inside, tmp_path):
+    (tmp_path / "x").write_text("1 2 5\n1 3 5\n1 7 5\n")
+    (tmp_path / "y").write_text("1\n2\n4\n")
+    run = inside("trace-lasso", "x", "y", "-o", "c.tsv", "--lam", "0.01")
+    succeeds(run)
+    assert "2 columns are constant: their coefficients are zero" in run.stderr.decode()
+    assert selected(tmp_path / "c.tsv") == ["2"]
+    (tmp_path / "x1").write_text("1 2\n")
+    (tmp_path / "y1").write_text("3\n")
+    for how in ((), ("--path", "3"), ("--lam", "0")):
+        succeeds(inside("trace-lasso", "x1", "y1", "-o", "c.tsv", *how))
+    fails(inside("trace-lasso", "x1", "y1", "-o", "d.tsv", "--cv", "2"), "there are only 1 rows")

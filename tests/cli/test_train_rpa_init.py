@@ -49,9 +49,15 @@ def test_init_on_rare_words_and_with_ngrams(inside, questions, small, tmp_path):
 
 def test_u061_init_with_options_that_contradict_the_model(inside, questions, small):
     init = ("train-rpa", small, "--init", questions, "-o", "m")
-    fails(inside(*init, "--dim", "7"), "--dim 7 contradicts the model's 20")
-    fails(inside(*init, "--min-count", "3"), "--min-count 3 contradicts the model's 2")
-    fails(inside(*init, "--algorithm", "pa"), "--algorithm pa contradicts the model's rpa")
+    fails(inside(*init, "--dim", "7"), "--dim 7 contradicts the earlier training, which had --dim 20")
+    fails(
+        inside(*init, "--min-count", "3"),
+        "--min-count 3 contradicts the earlier training, which had --min-count 2",
+    )
+    fails(
+        inside(*init, "--algorithm", "pa"),
+        "--algorithm pa contradicts the earlier training, which had --algorithm rpa",
+    )
     fails(inside(*init, "--cv", "3"), "--cv is the earlier model's to say")
     succeeds(inside(*init, "--dim", "20", "--min-count", "2", "--C", "0.5", "--epochs", "1"))
 

@@ -60,7 +60,7 @@ lines_of_words = st.lists(
 def test_equals_counting(lines, others, min_count, ngrams, lowercase):
     features = naive(lines, min_count, ngrams, lowercase)
     if not any(" " not in feature for feature in features):
-        with pytest.raises(WordkitError, match="word types occur at least"):
+        with pytest.raises(WordkitError, match=r"word types occur at least|the documents have no words"):
             fitted(lines, min_count=min_count, ngrams=ngrams, lowercase=lowercase)
         return
     bag = fitted(lines, min_count=min_count, ngrams=ngrams, lowercase=lowercase)
@@ -84,7 +84,7 @@ def test_u050_min_count_leaves_nothing():
     message = r"^0 of 4 word types occur at least 5 times \(most frequent: `a`, 2\); lower --min-count$"
     with pytest.raises(WordkitError, match=message):
         fitted(["a b a c d"], min_count=5)
-    with pytest.raises(WordkitError, match=r"^0 of 0 word types"):
+    with pytest.raises(WordkitError, match=r"^the documents have no words$"):
         fitted([""], min_count=1)
 
 

@@ -317,6 +317,9 @@ def test_a_monitor_can_stop_it():
     for solver in ("irls", "irls-plain", "admm", "subgradient"):
         with pytest.raises(Interrupted):
             TraceLasso(solver=solver).fit(X, y, monitor=monitor)
+    for penalty in ("lasso", "ridge", "elastic-net", "pairwise-elastic-net"):
+        with pytest.raises(Interrupted):
+            trace_lasso_path(X, y, penalty=penalty, monitor=monitor)
 
 
 # --- paths and folds -------------------------------------------------------------------------------------------------
@@ -383,3 +386,39 @@ def test_scikit_learn_is_named_where_it_is_missing(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         TraceLasso().fit(X, y)
+
+
+# Optima of cvxpy 1.9.3 with Clarabel for problem_of(kind, 8, 12, share): an independent conic solver.
+CONIC = {
+    ("identity", 0.1): (1.5259369886, (-0.0849, 1.53305, -0.67055, 1.13604, -0.51459, 0.30271)),
+    ("identity", 0.5): (5.9503515200, (-0.0727, 0.81611, -0.46369, 0.63701, -0.32085, 0.29134)),
+    ("blocks", 0.1): (0.9061687101, (0.07175, 1.02117, -0.22687, 0.95204, 0.13743, 0.57506)),
+    ("blocks", 0.5): (2.3912669838, (0.09688, 0.40825, 0.03316, 0.37836, 0.08738, 0.35522)),
+    ("toeplitz", 0.1): (0.5666396084, (0.53844, 0.7615, 0.32778, 0.36781, 0.21312, 0.24594)),
+    ("toeplitz", 0.5): (1.7466983852, (0.3018, 0.32569, 0.30041, 0.27145, 0.24693, 0.21183)),
+}
+
+
+@pytest.mark.parametrize("case", CONIC)
+def test_a_conic_solver_finds_the_same(case):
+    problem = problem_of(case[0], 8, 12, case[1])
+    objective, first = CONIC[case]
+    found = fast_irls(problem, tol=1e-9)
+    assert found.objective == pytest.approx(objective, abs=2e-8 * problem.zero_loss)
+    assert objective >= found.objective - found.gap - 1e-8 * problem.zero_loss
+    np.testing.assert_allclose(found.w[: len(first)], first, atol=2e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_proposition_2_one_minimum_from_every_start(kind):
+    """Also with more columns than rows, two of them equal: the Lasso's minimum is not unique there."""
+    problem = problem_of(kind, 10, 16, 0.2)
+    X = problem.X.copy()
+    X[:, 9] = X[:, 3]
+    problem = Problem.of(X, problem.y, problem.lam)
+    starts = np.random.default_rng(2).standard_normal((3, 16))
+    found = [fast_irls(problem, tol=1e-10, w=w).w for w in starts]
+    found.append(admm(SquaredLoss(problem), tol=1e-9, max_iter=20_000).w)
+    for w in found:
+        np.testing.assert_allclose(w, found[0], atol=2e-3)
+        assert w[9] == pytest.approx(w[3], abs=1e-3)

@@ -63,8 +63,8 @@ def test_a_path_needs_few_steps_and_no_other_solutions(kind):
     faces, w, dual, warm, cold = Faces(), None, None, 0, 0
     for share in 0.9 * 0.9 ** np.arange(25):
         at = problem.at(share * largest)
-        found, alone = fast_irls(at, tol=1e-5, w=w, dual=dual, faces=faces), fast_irls(at, tol=1e-5)
+        found, alone = fast_irls(at, tol=1e-4, w=w, dual=dual, faces=faces), fast_irls(at, tol=1e-4)
         assert found.converged and alone.converged
-        assert abs(found.objective - alone.objective) <= 2e-5 * problem.zero_loss
+        assert abs(found.objective - alone.objective) <= 1e-4 * problem.zero_loss
         w, dual, warm, cold = found.w, found.dual, warm + found.iterations, cold + alone.iterations
     assert warm < 0.7 * cold

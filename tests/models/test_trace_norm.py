@@ -16,9 +16,11 @@ from wordkit.models.trace_norm import (
     dual_norm,
     feasible,
     norm_from_below,
+    norm_is_below,
     operator_norm,
     row_factor,
     singular_values,
+    smaller_gram,
     smoothed,
     trace_norm_penalty,
 )
@@ -155,6 +157,9 @@ def test_smoothed_view_and_feasible_matrices(seed, mu):
     turned, straight = view.feasible(u, squares), feasible(P, view.polar(), u, squares)
     np.testing.assert_allclose(view.vectors @ turned, straight, atol=1e-6)
     np.testing.assert_allclose(column_products(P, straight), u, atol=1e-9)
+    norm = np.linalg.norm(straight, 2)
+    assert norm_is_below(smaller_gram(straight), 1.001 * norm + 1e-9)
+    assert not norm_is_below(smaller_gram(straight), 0.999 * norm)
     below, _ = norm_from_below(turned, np.ones(len(w)))
     assert below <= operator_norm(turned) * (1 + 1e-9) + 1e-12
     assert operator_norm(turned) == pytest.approx(np.linalg.norm(straight, 2), rel=1e-7, abs=1e-9)
@@ -178,6 +183,39 @@ def test_gap_is_never_negative_and_bounds_the_distance(seed, share, kind, tall):
         assert values[-1].primal == pytest.approx(direct, rel=1e-9)
     # Any primal value is at least any certified lower bound.
     assert min(v.primal for v in values) >= max(v.primal - v.gap for v in values) - 1e-9 * problem.zero_loss
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.floats(0.01, 2.0), st.floats(1e-6, 1.0))
+def test_the_norm_that_a_gap_needs(seed, share, wanted):
+    X, y = regression("blocks", 8, 16, seed=seed)
+    problem = Problem.of(X, y, share * float(np.abs(X.T @ y).max()))
+    w = 0.1 * np.random.default_rng(seed).standard_normal(16)
+    residual, omega, gap = y - X @ w, problem.penalty(w), wanted * problem.zero_loss
+    norm = problem.norm_for(residual, omega, gap)
+    if norm == 0:
+        assert problem.gap_of(w, residual, 1e-300, omega).gap > gap * (1 - 1e-9)
+    elif norm == np.inf:
+        assert problem.gap_of(w, residual, 1e300, omega).gap <= gap * (1 + 1e-9)
+    else:
+        assert problem.gap_of(w, residual, norm, omega).gap == pytest.approx(gap, rel=1e-6)
+        assert problem.gap_of(w, residual, 0.9 * norm, omega).gap <= gap * (1 + 1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_proposition_7_trace_norm_as_an_infimum(seed):
+    """||M||_* = 1/2 inf tr(M^T S^-1 M) + tr S, over positive definite S; at S = (M M^T)^1/2."""
+    P, w = drawn(seed)
+    M, value = P * w, trace_norm_penalty(P, w)
+    draw = np.random.default_rng(seed)
+    for _ in range(5):
+        root = draw.standard_normal((len(M), len(M)))
+        S = root @ root.T + 1e-3 * np.eye(len(M))
+        assert 0.5 * (np.trace(M.T @ np.linalg.solve(S, M)) + np.trace(S)) >= value * (1 - 1e-9)
+    view = smoothed(P, w, 1e-12)
+    S = (view.vectors * view.roots) @ view.vectors.T
+    assert 0.5 * (np.trace(M.T @ np.linalg.solve(S, M)) + np.trace(S)) == pytest.approx(value, abs=1e-4)
 
 
 def test_rows_are_cut():

@@ -52,6 +52,21 @@ def test_command_draws_several_files(tmp_path, inside):
     assert "<svg" in (tmp_path / "c.svg").read_text()
     run = inside("plot", "curves", "one.tsv", "-o", "d.png", "--metric", "accuracy")
     assert (
-        run.stderr.decode() == "wordkit: error: one.tsv: no curve has the metric 'accuracy'; there are ll\n"
+        run.stderr.decode()
+        == "wordkit: error: one.tsv: no curve has the metric 'accuracy'; there are ll (--metric)\n"
     )
     assert run.returncode == 1 and not (tmp_path / "d.png").exists()
+
+
+def test_files_of_one_name_are_told_apart_and_what_lacks_the_metric_is_told(tmp_path, inside):
+    """They were drawn as one curve, which went back to the left in the middle."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "c.tsv").write_text(TEXT.replace("kbest\t16\t2\tll", "kbest\t16\t2\tother"))
+    (tmp_path / "d.tsv").write_text("epoch\tmetric\tvalue\tseconds\n1\tother\t2\t3\n")
+    run = inside("plot", "curves", "a/c.tsv", "b/c.tsv", "a/c.tsv", "d.tsv", "-o", "c.svg", "--metric", "ll")
+    assert run.returncode == 0 and run.stderr.decode() == "wordkit: warning: d: has no ll, and is left out\n"
+    curves = {**read_curves(tmp_path / "a/c.tsv"), "d": [CurvePoint(1, "other", 2, 3)]}
+    assert curves_figure(curves, "ll", tmp_path / "c.png") == ["d"]
+    text = (tmp_path / "c.svg").read_text()
+    assert "a/c.tsv kbest 16" in text and "b/c.tsv kbest 16" in text and text.count("c.tsv kbest") == 2

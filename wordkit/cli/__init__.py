@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from wordkit import __version__
-from wordkit.cli.streams import drop_output, say, set_up
+from wordkit.cli.streams import drop_output, say, set_up, was_interrupted
 from wordkit.errors import Interrupted, WordkitError, one_line
 
 COMPLETE_VARIABLE = "_WORDKIT_COMPLETE"
@@ -172,6 +172,9 @@ def run(arguments: list[str] | None = None) -> int:
         say(f"error: {error.filename or '<stdout>'}: {error.strerror or error}")
         return 1
     except Exception as error:
+        if was_interrupted():
+            say("interrupted")
+            return 130
         _traceback(flags)
         say(
             f"error: {type(error).__name__}: {error} (this is a bug in wordkit: please report it with the output of --verbose)"

@@ -31,11 +31,12 @@ from wordkit.errors import Interrupted, WordkitError
 @click.option("--variant", type=click.Choice(["exact", "printed"]), default="exact",
               help="Of dcme: nothing is late, or the paper's algorithm with its delay.")  # fmt: skip
 @click.option("--clusters", type=options.count, default=20, help="Clusters of dual distributions.")
-@click.option("--beta", type=options.positive, show_default="by task and variant",
-              help="Instances of a cluster between two refreshes, at most, as a share of the words or classes.")  # fmt: skip
+@click.option("--beta", type=options.positive, show_default="0.6; printed 1; for classification 2, printed 1",
+              help="Instances of a cluster between two refreshes, at most, as a share of the words, or of --clusters times the "
+                   "classes.")  # fmt: skip
 @click.option("--top", type=click.IntRange(0, 10_000), show_default="50; printed 10; for classification 20",
               help="Most frequent words, or likeliest classes of a cluster, which dcme treats exactly; with --variant printed "
-                   "words of a cluster that are not delayed.")  # fmt: skip
+                   "words of a cluster that are not delayed (embedding).")  # fmt: skip
 @click.option("--prior", type=click.Choice(["unigram", "none"]), show_default="unigram; none for ns",
               help="Start from the shares of the words or classes.")  # fmt: skip
 @click.option(
@@ -49,7 +50,8 @@ from wordkit.errors import Interrupted, WordkitError
     "--dynamic-window", is_flag=True, help="Each target draws a width up to --window, as in word2vec."
 )
 @click.option("--epochs", type=options.count, default=5, help="Passes over the data.")
-@click.option("--learning-rate", type=options.positive, show_default="by task and objective",
+@click.option("--learning-rate", type=options.positive,
+              show_default="0.25; printed 0.002; ns 0.05; for classification 2, printed 0.5",
               help="First step size; it falls to 0 in a line.")  # fmt: skip
 @click.option("--decay", type=options.not_negative, default=0.0,
               help="Share of a word's vector, times the step size, lost at each of its occurrences.")  # fmt: skip
@@ -119,10 +121,14 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
     )  # fmt: skip
     curves = _Curves()
 
+    saved = 0  # epochs whose state is in the checkpoint
+
     def after_epoch() -> None:
+        nonlocal saved
         curves.add(run.model.history_[-1])
         if given["checkpoint"]:
             run.save(given["checkpoint"])
+            saved += 1
 
     monitor.on_epoch = after_epoch
     try:
@@ -131,7 +137,7 @@ def command(context: click.Context, input: tuple[str, ...], output: str, **given
     except Interrupted:
         raise
     except WordkitError as error:
-        raise _with_place(error, given["checkpoint"], len(curves.records)) from None
+        raise _with_place(error, given["checkpoint"], saved) from None
     run.write_outputs(output)
     if given["curves"]:
         curves.write(given["curves"])
@@ -164,9 +170,9 @@ class _Curves:
         write_curves(path, self.records, self._seconds, digits=10)
 
 
-def _with_place(error: WordkitError, checkpoint: str | None, epochs: int) -> WordkitError:
+def _with_place(error: WordkitError, checkpoint: str | None, saved: int) -> WordkitError:
     """Where the last good state is, if there is one."""
-    if checkpoint and epochs:
+    if saved:
         return WordkitError(f"{error}; the state after the last full epoch is in {checkpoint}")
     return error
 
@@ -222,3 +228,5 @@ def _check(input: tuple[str, ...], output: str, given: dict[str, Any], explicit:
     )
     options.check_outputs(*others, inputs=[given["init"], given["resume"]])
     options.warn_meaningless(_MEANINGLESS, given, explicit)
+    if not embedding and given["objective"] == "dcme":
+        options.warn_meaningless({("variant", "printed"): ("top",)}, given, explicit)

@@ -362,20 +362,27 @@ def check_outputs(*outputs: str | None, inputs: Sequence[str | None] = ()) -> No
     from wordkit.formats.opening import check_output
 
     given = [path for path in outputs if path is not None]
-    files = _real_files(given)
-    if len(set(files)) < len(files):
-        raise click.UsageError("two outputs have the same path")
-    if set(files) & set(_real_files([path for path in inputs if path not in (None, "-")])):
-        raise click.UsageError("an output has the path of an input, which it would replace")
+    taken: set[str] = set()
+    read = {file for _, file in _real_files([path for path in inputs if path not in (None, "-")])}
+    for path, file in _real_files(given):
+        if file in taken:
+            raise click.UsageError(f"two outputs have the same path: {path}")
+        if file in read:
+            raise click.UsageError(f"an output has the path of an input, which it would replace: {path}")
+        taken.add(file)
     for path in given:
         check_output(path)
 
 
-def _real_files(paths: Sequence[str]) -> list[str]:
-    """Files behind some paths, present or to be made; devices and pipes, which several may share, are left out."""
+def _real_files(paths: Sequence[str | None]) -> list[tuple[str, str]]:
+    """Paths with the files behind them, present or to be made; devices and pipes, which several may share, are left out."""
     import os
 
-    return [os.path.realpath(path) for path in paths if not os.path.exists(path) or os.path.isfile(path)]
+    return [
+        (path, os.path.realpath(path))
+        for path in paths
+        if path and (not os.path.exists(path) or os.path.isfile(path))
+    ]
 
 
 def not_standard_output(path: str | None, what: str) -> None:

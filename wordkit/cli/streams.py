@@ -61,8 +61,17 @@ def heeded(signals: tuple[int, ...]) -> list[int]:
     return [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
 
 
+_interrupted: list[int] = []  # signals that have raised KeyboardInterrupt
+
+
 def _interrupt(number: int, frame: object) -> None:
+    _interrupted.append(number)
     raise KeyboardInterrupt
+
+
+def was_interrupted() -> bool:
+    """Whether a signal has raised KeyboardInterrupt: some libraries turn it into an ImportError while they are loaded."""
+    return bool(_interrupted)
 
 
 def drop_output() -> None:

@@ -29,7 +29,7 @@ from wordkit.formats.opening import Input
 __all__ = ["open_model", "pack_words", "read_header", "read_model", "unpack_words", "write_model"]
 
 FORMAT, FORMAT_VERSION = "wordkit-model", 1
-_EXPECTED = "a wordkit model file (the -o of a train command)"
+_EXPECTED = "a wordkit model file (the -o or --model-out of a train command)"
 
 
 def write_model(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import lapack
 
 
 class Anderson:
@@ -18,8 +19,7 @@ class Anderson:
 
     def forget(self) -> None:
         """Begin anew: the map has changed."""
-        self._images: list[np.ndarray] = []
-        self._residuals: list[np.ndarray] = []
+        self._added = 0  # differences so far; the last ``memory`` of them are kept, in turn
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def resume(self) -> None:
@@ -30,17 +30,23 @@ class Anderson:
         """The next point after ``x`` with image g(x); ``weights`` (n,) multiply the residuals that are made small."""
         residual = image - x
         if self._last is not None:
-            self._images.append(image - self._last[0])
-            self._residuals.append(residual - self._last[1])
-            del self._images[: -self.memory], self._residuals[: -self.memory]
+            if not self._added:
+                self._images = np.empty((self.memory, len(x)))
+                self._residuals = np.empty((self.memory, len(x)))
+            place = self._added % self.memory
+            np.subtract(image, self._last[0], out=self._images[place])
+            np.subtract(residual, self._last[1], out=self._residuals[place])
+            self._added += 1
         self._last = image, residual
-        if not self._images:
+        kept = min(self._added, self.memory)
+        if not kept:
             return image
-        past = np.array(self._residuals) * weights
+        past = self._residuals[:kept] * weights
         normal = past @ past.T
-        trace = float(np.trace(normal))
+        diagonal = normal.reshape(-1)[:: kept + 1]
+        trace = float(diagonal.sum())
         if not 0 < trace < np.inf:
             return image
-        normal.flat[:: len(normal) + 1] += 1e-10 * trace
-        mixing = np.linalg.solve(normal, past @ (residual * weights))
-        return image - mixing @ np.array(self._images)
+        diagonal += 1e-10 * trace
+        _, mixing, failed = lapack.dposv(normal, past @ (residual * weights))
+        return image if failed else image - mixing @ self._images[:kept]

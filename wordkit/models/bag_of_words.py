@@ -80,7 +80,9 @@ class BagOfWords:
         return self._rows(ids, documents.ends)
 
     def _nothing_kept(self, names: list[str], counts: np.ndarray) -> str:
-        most = f" (most frequent: `{names[int(np.argmax(counts))]}`, {counts.max()})" if self.n_types_ else ""
+        if not self.n_types_:
+            return "the documents have no words"
+        most = f" (most frequent: `{names[int(np.argmax(counts))]}`, {counts.max()})"
         what = f"0 of {self.n_types_} word types occur at least {self.min_count} times"
         return f"{what}{most}; lower --min-count"
 

@@ -151,10 +151,12 @@ class DualClusteringEmbedding(Estimator):
         self._check_fitted("trainer_")
         check_parameters(self)
         monitor = monitor or Monitor()
-        self.trainer_.threads = int(self.threads)
+        self.trainer_.use_threads(int(self.threads))
         known = corpus.n_tokens - int(corpus.word_counts[0])
         if not known:
             raise WordkitError("no word of the data is in the vocabulary")
+        if (self.position_ and self.position_ >= corpus.n_batches(_SENTENCES)) or self.passed_ > known:
+            raise WordkitError("the data are shorter than those that the fit was interrupted in")
         monitor.begin((self.epochs - self.n_iter_) * known - self.passed_ - self.offset_, "words")
         good = self._snapshot()
         while self.n_iter_ < self.epochs:
@@ -259,6 +261,11 @@ class DualClusteringEmbedding(Estimator):
         objective, targets = self.trainer_.sums
         if not targets:
             raise WordkitError(f"--sample {self.sample:g} leaves no word of the text; 1e-5 to 1e-3 is usual")
+        if not (objective or self.n_iter_):
+            thinned = f" (--sample {self.sample:g} has thinned them out)" if self.sample else ""
+            raise WordkitError(
+                f"no line has two known words{thinned}: nothing to learn from; a line is a sentence, words between spaces"
+            )
         self.n_iter_ += 1
         self.position_ = self.offset_ = self.passed_ = 0
         self.trainer_.sums[:] = 0
@@ -285,7 +292,8 @@ class DualClusteringEmbedding(Estimator):
         kept = f"the model is that of epoch {self.n_iter_}" if self.n_iter_ else "nothing was learned"
         return (
             f"{what}, with a learning rate of {default_rate(self):g}; {kept}; "
-            f"use a smaller --learning-rate (by default {default_rate(self, True):g}){' or --decay' if self.decay else ''}"
+            f"use a smaller --learning-rate (by default {default_rate(self, True):g})"
+            f"{' or --decay' if self.decay else ''}{' or --negative' if self.objective == 'ns' else ''}"
         )
 
     # --- what it has learned ---------------------------------------------------------------------------------------
@@ -318,6 +326,8 @@ class DualClusteringEmbedding(Estimator):
         self._check_fitted("trainer_")
         h = np.zeros((len(contexts), self.trainer_.inputs.shape[1]), dtype=np.float32)
         for row, context in zip(h, contexts, strict=True):
+            if isinstance(context, str):
+                raise ValueError(f"a context is the string {context!r:.60}, expected a list of words")
             items = self.vocabulary_.numbers(list(context)) - 1
             if (items := items[items >= 0]).size:
                 row[:] = self.trainer_.inputs[items].mean(axis=0)

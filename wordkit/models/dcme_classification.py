@@ -10,12 +10,12 @@ import numpy as np
 from wordkit.errors import WordkitError
 from wordkit.evaluation.result import Result
 from wordkit.models.dcme_classifier import DualClusteringClassifier
-from wordkit.models.dcme_parameters import settle
+from wordkit.models.dcme_parameters import cluster_numbers, settle
+from wordkit.models.earlier_training import contradiction
 from wordkit.models.features import LabelledRows
 from wordkit.models.labelled_training import (
     check_features,
     check_same_data,
-    contradiction,
     data_notes,
     features_of,
 )
@@ -30,6 +30,7 @@ _CLASSIFIER = (
     "objective", "variant", "clusters", "beta", "top", "prior", "negative", "noise_power", "epochs", "learning_rate",
     "normalize", "shuffle", "seed", "threads",
 )  # fmt: skip
+_LISTED = 10  # labels in a message
 _KIND = {"dcme-classifier": "a classifier of dcme"}
 
 
@@ -78,7 +79,7 @@ class ClassifierRun:
         summary = data_notes(self.data, paths, fresh=not resume)
         if options["heldout"]:
             self.heldout = self.file.features.read([options["heldout"]], self.tally)
-            notes += self.heldout.notes
+            notes += [*self.heldout.notes, *self._heldout_notes()]
         if options["threads"] > 1:
             notes.append(
                 "threads share their memory without locks: --threads 1 gives the same bytes every time"
@@ -86,23 +87,43 @@ class ClassifierRun:
         self._check_memory()
         return [*summary, *self.data.notes, *notes]
 
+    def _heldout_notes(self) -> list[str]:
+        """What of the held-out documents counts as wrong, or tells nothing."""
+        assert self.heldout is not None
+        path, names = self.options["heldout"], set(self.data.labels.tolist())
+        notes, labels = [], self.heldout.labels.tolist()
+        if unseen := sorted(set(labels) - names):
+            count = sum(label not in names for label in labels)
+            listed = ", ".join(unseen[:_LISTED]) + (", ..." if len(unseen) > _LISTED else "")
+            notes.append(
+                f"warning: {path}: {count} of {len(labels)} documents have labels that the training data lack: {listed}"
+            )
+        if empty := int(np.count_nonzero(np.diff(self.heldout.rows.indptr) == 0)):
+            notes.append(f"{path}: {empty} of {len(labels)} documents have no known feature")
+        return notes
+
     def _adopt(self) -> None:
         self.model.threads = self.options["threads"]
         for name in sorted(self.explicit & set(_CLASSIFIER) - {"threads"}):
             value, before = self.options[name], getattr(self.model, name)
             if value != before:
-                raise contradiction(name, value, before)
+                way = "begin anew: the step sizes fall over the epochs" if name == "epochs" else ""
+                raise contradiction(name, value, before, self.options["resume"], way)
         check_features(self.file.features, self.options, self.explicit)
 
     def _check_memory(self) -> None:
         """Tell before the training that the weights cannot fit: the system would kill the run."""
         labels, features = len(np.unique(self.data.labels)), self.file.features.n_features
-        clusters = 3 * self.model.clusters if self.model.objective == "dcme" else 0
-        size = 4 * features * 2 * (labels + clusters)  # with the copy of the last full epoch
+        clusters = self.model.clusters if self.model.objective == "dcme" else 0
+        size = 4 * (
+            2 * features * (labels + 3 * clusters) + cluster_numbers(clusters, labels)
+        )  # with the last epoch's copy
         if size > memory():
+            svmlight = self.options["format"] == "svmlight"
+            fewer = "lower feature numbers (the largest counts)" if svmlight else "a larger --min-count"
             raise WordkitError(
-                f"the weights of {labels} labels and {features} features take {size / 2**30:.0f} GiB, more than this machine "
-                "has; use a larger --min-count"
+                f"the weights of {labels} labels and {features} features, and clusters, take {size / 2**30:.0f} GiB, more than "
+                f"this machine has; use {fewer}{' or fewer --clusters' if clusters else ''}"
             )
 
     # --- fitting ---------------------------------------------------------------------------------------------------

@@ -138,6 +138,8 @@ class DualClusteringClassifier(RowClassifier):
         check_parameters(self)
         rows = self._rows(X)
         targets = self._targets(as_labels(y, rows.shape[0]))
+        if self.position_ and self.position_ >= rows.shape[0]:
+            raise WordkitError("the data are shorter than those that the fit was interrupted in")
         monitor = monitor or Monitor()
         monitor.begin((self.epochs - self.n_iter_) * rows.shape[0] - self.position_, "documents")
         matrix = self._matrix(rows)
@@ -272,6 +274,7 @@ class DualClusteringClassifier(RowClassifier):
         return WordkitError(
             f"{what} in epoch {epoch}{where}, with a learning rate of {default_rate(self):g}; {kept}; "
             f"use a smaller --learning-rate (by default {default_rate(self, True):g})"
+            f"{' or --negative' if self.objective == 'ns' else ''}"
         )
 
     # --- prediction ------------------------------------------------------------------------------------------------

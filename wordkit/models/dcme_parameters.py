@@ -62,6 +62,11 @@ def log_prior(model: Any, counts: np.ndarray) -> np.ndarray:
     return np.log(shares / shares.sum()).astype(np.float32)
 
 
+def cluster_numbers(clusters: int, width: int) -> int:
+    """Numbers that K clusters keep for themselves, with a copy: sums and means of ``width``, and products of each other."""
+    return 2 * clusters * (5 * width + clusters)
+
+
 def check_parameters(model: Any) -> None:
     """ValueError that names the parameter and what was expected; of the names below a model has some."""
     parameters = model.get_params()

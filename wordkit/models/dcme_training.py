@@ -9,11 +9,13 @@ from typing import Any
 
 from wordkit.errors import WordkitError
 from wordkit.evaluation.result import Result
+from wordkit.formats.opening import names_of
 from wordkit.formats.vectors import vector_writer
 from wordkit.models.dcme import DualClusteringEmbedding
-from wordkit.models.dcme_parameters import settle
+from wordkit.models.dcme_parameters import cluster_numbers, settle
+from wordkit.models.earlier_training import contradiction
 from wordkit.models.embedding_model import READING, EmbeddingModel
-from wordkit.models.labelled_training import check_same_data, contradiction
+from wordkit.models.labelled_training import check_same_data
 from wordkit.models.tree_corpus import TreeCorpus, read_corpus
 from wordkit.monitor import Monitor
 from wordkit.parallel import memory
@@ -31,6 +33,7 @@ _INIT_MAY_CHANGE = {
     "epochs", "learning_rate", "decay", "min_count", "max_vocab", "sample", "shuffle", "seed",
 }  # fmt: skip
 _WORDS_AT_ONCE = 1024
+_LABEL = "__label__"
 
 
 class EmbeddingRun:
@@ -85,21 +88,35 @@ class EmbeddingRun:
             paths, structure="chain", **reading, max_length=None, min_count=options["min_count"],
             max_vocab=options["max_vocab"], tally=self.tally, cache_folder=self._folder(),
         )  # fmt: skip
+        words = self.corpus.vocabulary.words[1:]
+        if len(words) < 2:
+            raise WordkitError(
+                f"{names_of(paths)}: `{words[0]}` is the only word that is kept: there is nothing to tell it from"
+            )
         self.model = DualClusteringEmbedding(**{name: options[name] for name in _MODEL})
         settle(self.model)
         self.file = EmbeddingModel(self.model, reading)
         self._check_memory()
-        return []
+        labels = [word for word in words if word.startswith(_LABEL)]
+        return (
+            [
+                f"warning: {len(labels)} words begin with `{_LABEL}`: labels are words here (--task classification learns them)"
+            ]
+            if labels
+            else []
+        )
 
     def _check_memory(self) -> None:
         """Tell before the training that the vectors cannot fit: the system would kill the run."""
         words, dim = len(self.corpus.vocabulary), self.model.dim
         clusters = self.model.clusters if self.model.objective == "dcme" else 0
-        size = 4 * words * (2 * 2 * dim + 3 * clusters)  # with the copy of the last full epoch
+        size = 4 * (
+            words * (2 * 2 * dim + 3 * clusters) + cluster_numbers(clusters, dim)
+        )  # with the last epoch's copy
         if size > memory():
             raise WordkitError(
-                f"the vectors of {words} words take {size / 2**30:.0f} GiB, more than this machine has; use a smaller --dim, "
-                "a larger --min-count or --max-vocab"
+                f"the vectors of {words} words, and clusters, take {size / 2**30:.0f} GiB, more than this machine has; use a "
+                "smaller --dim, --max-vocab or --clusters, or a larger --min-count"
             )
 
     def _read_earlier(self, paths: Sequence[str]) -> list[str]:
@@ -111,12 +128,13 @@ class EmbeddingRun:
             self.corpus = self.file.read(paths, self.tally, cache_folder=self._folder())
             check_same_data(self.file.header, self.corpus.inputs, self.options["resume"], paths)
             return [f"going on after epoch {self.model.n_iter_}"]
-        old = len(self.model.vocabulary_)
+        old = len(self.model.vocabulary_) - 1
         self.corpus = self.file.read(
             paths, self.tally, cache_folder=self._folder(), extend=True, min_count=self.model.min_count,
             max_vocab=self.model.max_vocab,
         )  # fmt: skip
-        return [f"{len(self.corpus.vocabulary) - old} new words appended to the model's {old}"]
+        self._check_memory()
+        return [f"{len(self.corpus.vocabulary) - 1 - old} new words appended to the model's {old}"]
 
     def _adopt(self, may_change: set[str]) -> None:
         """Take what the user gave and may change; what may not must agree with the earlier model."""
@@ -126,7 +144,10 @@ class EmbeddingRun:
             if name in may_change:
                 self.model.set_params(**{name: self.options[name]})
             elif self.options[name] != known[name]:
-                raise contradiction(name, self.options[name], known[name])
+                way = "go on from a finished model (--model-out) with --init" if name == "epochs" else ""
+                raise contradiction(
+                    name, self.options[name], known[name], self.options["resume"] or self.options["init"], way
+                )
         if self.explicit & {"objective", "variant"}:  # what is good for one is not for the other
             for name in {"learning_rate", "beta", "top"} & may_change - self.explicit:
                 self.model.set_params(**{name: None})
@@ -186,6 +207,10 @@ class EmbeddingRun:
         """What the user should know of the result."""
         last = self.model.history_[-1] if self.model.history_ else {}
         found = last.get("heldout_log_likelihood")
+        if found is None and self.heldout is not None:
+            return [
+                f"warning: {self.options['heldout']}: no line has two known words near each other: there is nothing to score"
+            ]
         if found is None or self.heldout is None or self.model.objective == "ns":
             return []
         unigram = self.model.unigram_score(self.heldout)

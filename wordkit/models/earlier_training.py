@@ -15,9 +15,15 @@ def spelled(name: str, value: Any) -> str:
     return option if isinstance(value, bool) else f"{option} {value}"
 
 
-def contradiction(name: str, value: Any, known: Any) -> WordkitError:
-    """The error: ``value`` is the user's, ``known`` what the earlier training had."""
+def contradiction(name: str, value: Any, known: Any, path: str = "", way: str = "") -> WordkitError:
+    """The error: ``value`` is the user's, ``known`` what the earlier training had.
+
+    Args:
+        path: the file of the earlier training.
+        way: another way to what the user wants.
+    """
     other = "no such option" if known is None or isinstance(known, bool) else spelled(name, known)
     return WordkitError(
-        f"{spelled(name, value)} contradicts the earlier training, which had {other}: leave it out to go on, or begin anew"
+        f"{path and f'{path}: '}{spelled(name, value)} contradicts the earlier training, which had {other}: leave it out to go "
+        f"on, or {way or 'begin anew'}"
     )

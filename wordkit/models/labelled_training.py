@@ -9,6 +9,7 @@ import numpy as np
 
 from wordkit.errors import WordkitError
 from wordkit.formats.opening import names_of
+from wordkit.models.earlier_training import contradiction
 from wordkit.models.features import Features, LabelledRows, SvmlightFeatures, TextFeatures
 
 # Options of the features, and what their state calls them.
@@ -50,18 +51,13 @@ def data_notes(data: LabelledRows, paths: Sequence[str], *, fresh: bool) -> list
     return [summary, "labels: " + ", ".join(listed)]
 
 
-def contradiction(name: str, value: Any, before: Any) -> WordkitError:
-    """An option that says something else than the earlier model."""
-    return WordkitError(f"--{name.replace('_', '-')} {value} contradicts the model's {before}")
-
-
 def check_features(features: Features, options: Mapping[str, Any], explicit: set[str]) -> None:
-    """WordkitError where the user gave options of features that are not those of an earlier model."""
+    """WordkitError where the user gave options of features that are not those of an earlier model (``resume``, ``init``)."""
     _, state = features.state()
     for name in sorted(explicit & set(_FEATURES)):
         before = state.get(_FEATURES[name], options[name])
         if options[name] != before:
-            raise contradiction(name, options[name], before)
+            raise contradiction(name, options[name], before, options["resume"] or options["init"])
 
 
 def check_same_data(

@@ -125,6 +125,8 @@ class Regression:
 
     def solve(self, lam: float, stop: Stop | None = None) -> Solution:
         """The solution in scaled columns, objective and gap in the estimators' scale; starts from the last one."""
+        if stop is not None:
+            stop()
         if not self.design.X.size or self.zero_loss == 0:
             size = self.design.X.shape[1]
             found = Solution(np.zeros(size), self.n * self.zero_loss, 0.0, 0.0, 0, True)

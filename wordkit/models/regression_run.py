@@ -56,6 +56,17 @@ class Run:
         }  # fmt: skip
         self._check(matrix)
         yield f"{n} rows, {p} columns ({self.data.format})"
+        constant = self._constant() if given["fit_intercept"] else 0
+        if constant:
+            yield f"{constant} columns are constant: their coefficients are zero"
+
+    def _constant(self) -> int:
+        """How many columns have one value: an intercept leaves them nothing to say."""
+        X = self.data.X
+        least, most = X.min(axis=0), X.max(axis=0)
+        if hasattr(least, "toarray"):
+            least, most = least.toarray(), most.toarray()
+        return int(np.count_nonzero(least == most))
 
     def _check(self, matrix: Any) -> None:
         """What the estimators would refuse as a caller's mistake is the user's here."""

@@ -12,11 +12,11 @@ from wordkit.errors import WordkitError
 from wordkit.evaluation.result import Result
 from wordkit.formats.vectors import read_vectors, write_vectors
 from wordkit.models.cross_validation import stratified_folds
+from wordkit.models.earlier_training import contradiction
 from wordkit.models.features import Features, LabelledRows, TextFeatures
 from wordkit.models.labelled_training import (
     check_features,
     check_same_data,
-    contradiction,
     data_notes,
     features_of,
 )
@@ -185,7 +185,7 @@ class Run:
             if name in may_change:
                 setattr(classifier, name, value)
             elif value != before:
-                raise contradiction(name, value, before)
+                raise contradiction(name, value, before, self.options["resume"] or self.options["init"])
         check_features(self.model.features, self.options, self.explicit)
         for name in sorted(self.explicit & {"vectors", "cv", "grid"}):
             if not (

@@ -18,7 +18,8 @@ from wordkit.models.features import Features, TextFeatures, features_from_state
 from wordkit.models.rpa import RPAClassifier
 from wordkit.tally import Tally
 
-KINDS = {"rpa": "a text classifier", "dcme-classifier": "a text classifier"}
+_WANTED = "a text classifier (of train-rpa, or dcme --task classification)"
+KINDS = {"rpa": _WANTED, "dcme-classifier": _WANTED}
 _CLASSES: dict[str, Any] = {"rpa": RPAClassifier, "dcme-classifier": DualClusteringClassifier}
 
 

@@ -53,10 +53,12 @@ class _Split:
 
 
 class Faces:
-    """What is kept between problems that differ in lambda only: the last face, and the last differences of the map of IRLS."""
+    """What is kept between problems that differ in lambda only: the last face, the last differences of the map of IRLS, and
+    ``given_up``: that a face near a solution without zeros was tried in vain."""
 
     def __init__(self) -> None:
         self.anderson = Anderson()
+        self.given_up = False
         self._last: tuple[Array, _Split | None] | None = None
 
     def split(self, problem: Problem, support: Array) -> _Split | None:

@@ -15,16 +15,23 @@ certificate included, is 0.3 to 0.6 of a full singular value decomposition of X)
 - faces: Newton's method on them, the split of P kept while the support stands, entrants read off the directions outside where
   these show a dual norm above 1: 0.3 of a decomposition a lambda where it was 1.3, and 10 to 15 where the support changes and
   it was 40;
-- smooth part: the differences of Anderson's extrapolation kept from the lambda before, 2 to 3 steps a lambda where it was 3 to 7;
-  extrapolating w along log lambda was there already;
-- between: a start at the face plus its directions outside, of the length that lowers the objective most, 25 to 55 steps at the
-  first such lambda where it was 65 to 95; a dense solution that is a face but for its smoothing offers the face to the next
-  lambda; extrapolations that raise the objective are taken back.
+- all columns: the start has the mu that the target needs, read off its singular values, where mu fell twice from a guess and each
+  time the extrapolation began anew: 5 to 10 steps a lambda after the face is left where it was 20 to 50, 2 to 3 later; the
+  differences of Anderson's extrapolation are kept from the lambda before, and w is extrapolated along log lambda;
+- from a solution without zeros a face is tried once, and only a small one: such tries failed, and at 256 x 1024 half of all the
+  time went into them; what they found now and then, zeros at one or two lambdas, is below 1e-3 of the greatest coefficient;
+- leaving a face: a start at it plus its directions outside, of the length that lowers the objective most, 25 to 55 steps at the
+  first such lambda where it was 65 to 95; extrapolations that raise the objective are taken back;
+- mu falls at a gap of 20 times the bias, not 3: a fifth fewer steps without a start; at 40 some Toeplitz problems do not end;
+- whether a gap is low enough is decided by a lower bound of the norm by powers, then by a Cholesky factorization; the norm itself
+  is found where it is.
 
-What did not help: more differences in the extrapolation (16 or 30: as many steps or more), less patience at one mu, and Newton's
-method on all coefficients (many change sign on the way, where it stops).
-What is left is between the two parts: one mode, the common size of the coefficients that have just entered, converges slowly
-there, 20 to 40 steps a lambda, and Toeplitz designs of 256 x 1024 spend 25 lambdas in it.
+What did not help: more differences in the extrapolation (16 or 30: as many steps or more), less patience at one mu, Newton's
+method on all coefficients (many change sign on the way, where it stops), extrapolation along log lambda of the second or third
+degree (0 and 5 % more steps), the last mu at once where a face is left (as many steps or half as many more), mu falling
+by 0.03 or 0.01 (up to twice the steps in the worst case), another first mu.
+What is left is at the two or three lambdas where a face is left, 15 to 50 decompositions each in Toeplitz designs of
+256 x 1024, and the search for what certifies the last faces before, 5 to 15 each.
 """
 
 from __future__ import annotations
@@ -42,21 +49,32 @@ from wordkit.models.trace_lasso_problem import Gap, Problem, Solution
 from wordkit.models.trace_norm import (
     Array,
     Smoothed,
+    norm_by_gram,
     norm_from_below,
-    operator_norm,
+    norm_is_below,
     penalty_from_gram,
     singular_values,
+    smaller_gram,
     smoothed,
+    smoothed_by,
+    squared_spectrum,
 )
 
 _FALL = 0.1  # mu is multiplied by this
-_CENTRED = 3.0  # times the bias of the smoothing: the gap at which mu falls
-_NEAR = 10.0  # times the target: the bias that a warm start begins with
+_CENTRED = 20.0  # times the bias of the smoothing: the gap at which mu falls
+_LAST = 0.3  # times the target: the bias that is left at the last mu
+_HALVINGS = 8  # of the logarithm of the range that this mu is looked for in
+_NEAR = 10.0  # times the target: the bias that a start from a face begins with
 _PATIENCE, _RAISE = 40, 1e4  # steps at one mu before it is raised again, and by how much
 _RISE = 1e-2  # of the objective, relative to that at 0, which a step may not bring
 _LEAVING = 12  # lengths tried of the way from a face
 _WIDER = 2.0  # from one to the next
 _STAYING = 30.0  # times sqrt(mu): the length of a column of P Diag(w) that is more than smoothing
+_LIKELY, _FEW = (
+    0.125,
+    16,
+)  # of the rows, and at least: the most columns of a face that a solution without zeros may be near
+_BY_POWERS = 64  # rows of a matrix whose norm is looked at by powers first
 _DEEPEST = 2  # faces of faces
 _LEAST = 1e-15  # mu, relative to the square of the greatest singular value: below is rounding
 
@@ -156,18 +174,31 @@ class _CentralPath:
     def finish_on_support(self, w: Array, dual: Array) -> bool:
         """Try the support of a similar problem's solution: what is not zero, nor of the size of the smoothing."""
         support = (w != 0) & ((dual == 0) | (np.abs(dual) * np.sqrt(self.problem.squares) > _STAYING))
-        return 0 < support.sum() < len(self.problem.P) and self._try_face(support, w, dual)
+        size, k = int(support.sum()), len(self.problem.P)
+        if not 0 < size < k:
+            return False
+        if np.all(w):
+            if self.faces.given_up or size > max(_FEW, _LIKELY * k):
+                return False
+            self.faces.given_up = True
+        if found := self._try_face(support, w, dual):
+            self.faces.given_up = False
+        return found
 
     def follow(self, w: Array | None, max_iter: int, dual: Array | None = None) -> None:
         """Steps at falling mu until the gap is reached, or max_iter steps are done."""
         problem = self.problem
         w, mu = self._beginning(w, dual)
+        near = mu == 0
         waiting, before = 0, math.inf  # value of the smoothed objective a step before
         image: Array | None = None
         for step in range(1, max_iter + 1):
             if self.stop is not None:
                 self.stop()
-            view = smoothed(problem.P, w, mu)
+            spectrum = squared_spectrum(problem.P, w)
+            if mu == 0:
+                mu = self._last_mu(spectrum[0])
+            view = smoothed_by(problem.P, w, spectrum, mu)
             root = math.sqrt(mu)
             omega = float(view.singular.sum())
             bias = problem.lam * root * float(np.minimum(1.0, root / view.roots).sum())
@@ -187,7 +218,7 @@ class _CentralPath:
                 self.anderson.forget()
             image = problem.solve_weighted(problem.lam * view.weights)
             following = self.anderson.step(w, image, np.sqrt(view.weights))
-            if found.gap < _CENTRED * bias or (step < 3 and self.corner is None):
+            if found.gap < _CENTRED * bias or (step < 3 and self.corner is None and not near):
                 floor = _LEAST * float(view.roots[-1]) ** 2
                 lower = max(mu * self._fall(bias), floor)
                 if lower < mu:
@@ -198,16 +229,20 @@ class _CentralPath:
             w = following
 
     def _gap(self, view: Smoothed, omega: float, enough: float) -> Gap:
-        """The certified gap; infinite where a cheap lower bound of it is above ``enough`` already."""
+        """The certified gap; infinite where cheaper looks show that it is above ``enough``."""
         problem = self.problem
         residual = problem.y - problem.X @ view.w
-        u = problem.X.T @ residual / problem.lam
-        M = view.feasible(u, problem.squares)
-        below, self.top = norm_from_below(M, self.top)
-        least = problem.gap_of(view.w, residual, below, omega)
-        if least.gap > enough:
-            return Gap(least.primal, np.inf, np.inf)
-        return problem.gap_of(view.w, residual, operator_norm(M), omega)
+        M = view.feasible(problem.X.T @ residual / problem.lam, problem.squares)
+        allowed = problem.norm_for(residual, omega, enough)
+        unknown = Gap(problem.gap_of(view.w, residual, math.inf, omega).primal, math.inf, math.inf)
+        if allowed < math.inf and len(M) > _BY_POWERS:
+            below, self.top = norm_from_below(M, self.top)
+            if below > allowed:
+                return unknown
+        gram = smaller_gram(M)
+        if allowed < math.inf and not norm_is_below(gram, allowed):
+            return unknown
+        return problem.gap_of(view.w, residual, norm_by_gram(gram), omega)
 
     def _beginning(self, w: Array | None, dual: Array | None) -> tuple[Array, float]:
         """Where to start, and mu: of the size of the singular values, or for a start that is near of what the target will
@@ -235,7 +270,21 @@ class _CentralPath:
         if along:
             assert dual is not None
             w = self._leaving(w, np.where(w == 0, dual, 0.0), root)
+        elif near:
+            return w, 0.0
         return w, max(root**2, _LEAST * square, np.finfo(float).tiny)
+
+    def _last_mu(self, values: Array) -> float:
+        """The mu whose bias is what the target allows, where the squared singular values are ``values``."""
+        allowed, size = _LAST * self.target / self.problem.lam, math.sqrt(float(values[-1]))
+        low, high = math.sqrt(_LEAST) * size, size
+        for _ in range(_HALVINGS):
+            root = math.sqrt(low * high)
+            if root * float(np.minimum(1.0, root / np.sqrt(values + root**2)).sum()) > allowed:
+                high = root
+            else:
+                low = root
+        return max(low**2, np.finfo(float).tiny)
 
     def _leaving(self, w: Array, outside: Array, size: float) -> Array:
         """w plus as much of the directions outside as makes the objective fall, and at least ``size``: where the face has been
@@ -260,8 +309,9 @@ class _CentralPath:
 
     def _fall(self, bias: float) -> float:
         """By how much mu falls: not far below what the target needs."""
-        enough = min(1.0, self.target / (10 * bias)) if bias > 0 else 1.0
-        return max(_FALL, enough**2)
+        if bias <= 2 * _LAST * self.target:
+            return 1.0
+        return max(_FALL, (_LAST * self.target / bias) ** 2)
 
     def _turn(self, w: Array, root: float, lower: float, faces: bool) -> Array:
         """What to go on with when sqrt(mu) falls from ``root`` to ``lower``; tries the face of what does not shrink."""

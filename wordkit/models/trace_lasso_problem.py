@@ -6,6 +6,7 @@ matrices have been cut to at most p rows and hold no zero column of P.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -109,6 +110,18 @@ class Problem:
         primal = 0.5 * square + self.lam * omega
         dual = 0.5 * float(self.y @ self.y) - 0.5 * float(short @ short)
         return Gap(primal + self.constant, primal - dual, norm)
+
+    def norm_for(self, residual: Array, omega: float, gap: float) -> float:
+        """The norm at which :meth:`gap_of` gives ``gap``: below it the gap is smaller. Infinite where any will do, 0 if none."""
+        square, along = float(residual @ residual), float(self.y @ residual)
+        # The dual objective is s along - s^2/2 square where the residual is scaled by s.
+        wanted = 0.5 * square + self.lam * omega - gap
+        if not wanted > 0:
+            return math.inf
+        if not along > 0:
+            return 0.0
+        rest = along**2 - 2 * wanted * square
+        return (along + math.sqrt(rest)) / (2 * wanted) if rest >= 0 else 0.0
 
 
 class Solution(NamedTuple):

@@ -47,9 +47,18 @@ def trace_norm_penalty(P: Array, w: Array) -> float:
     return float(singular_values(row_factor(P), w).sum())
 
 
+def smaller_gram(M: Array) -> Array:
+    """M M^T or M^T M, whichever is smaller."""
+    return M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M
+
+
 def operator_norm(M: Array) -> float:
-    """Greatest singular value of M, from the smaller of its two Gram matrices."""
-    gram = M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M
+    """Greatest singular value of M."""
+    return norm_by_gram(smaller_gram(M))
+
+
+def norm_by_gram(gram: Array) -> float:
+    """The norm of a matrix of which :func:`smaller_gram` is given."""
     size = len(gram)
     if not size:
         return 0.0
@@ -59,6 +68,15 @@ def operator_norm(M: Array) -> float:
     if failed or found != 1:  # the search for one eigenvalue fails now and then where all are found
         values = np.linalg.eigvalsh(gram)[-1:]
     return math.sqrt(max(float(values[0]), 0.0))
+
+
+def norm_is_below(gram: Array, bound: float) -> bool:
+    """Whether that norm is below ``bound``, but for rounding: a Cholesky factorization tells it sooner than the norm is found."""
+    if not bound > 0:
+        return False
+    rest = -gram
+    rest.reshape(-1)[:: len(rest) + 1] += bound**2
+    return not lapack.dpotrf(rest, clean=0)[1]
 
 
 def column_products(A: Array, B: Array) -> Array:
@@ -100,10 +118,22 @@ class Smoothed(NamedTuple):
 
 
 def smoothed(P: Array, w: Array, mu: float) -> Smoothed:
-    """Eigendecomposition of P Diag(w)^2 P^T + mu I; one (k, k) eigenproblem and two products of k^2 p."""
+    """P Diag(w) with (P Diag(w)^2 P^T + mu I)^1/2; one (k, k) eigenproblem and two products of k^2 p."""
+    return smoothed_by(P, w, squared_spectrum(P, w), mu)
+
+
+def squared_spectrum(P: Array, w: Array) -> tuple[Array, Array]:
+    """Eigenvalues (k,), none below 0, and eigenvectors (k, k) of P Diag(w)^2 P^T."""
     A = P * w
-    values, vectors = np.linalg.eigh(A @ A.T)  # of this form NumPy computes one half
-    values = np.maximum(values, 0.0)
+    values, vectors, failed = lapack.dsyevd(A @ A.T)  # of this form NumPy computes one half
+    if failed:
+        raise np.linalg.LinAlgError(f"no eigenvalues: dsyevd gave {failed}")
+    return np.maximum(values, 0.0), vectors
+
+
+def smoothed_by(P: Array, w: Array, spectrum: tuple[Array, Array], mu: float) -> Smoothed:
+    """What :func:`smoothed` gives, of a spectrum that is known."""
+    values, vectors = spectrum
     roots = np.sqrt(values + mu)
     turned = (vectors / np.sqrt(roots)).T @ P
     return Smoothed(w, vectors, roots, np.sqrt(values), turned, column_products(turned, turned))

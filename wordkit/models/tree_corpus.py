@@ -177,7 +177,7 @@ class TreeCorpus:
                 :func:`read_corpus`.
 
         Raises:
-            ValueError: heads that are not trees, lengths that do not fit, no sentence, an empty word.
+            ValueError: heads that are not trees, lengths that do not fit, no sentence, what is no word, an empty word.
         """
         if labels is not None and heads is None:
             raise ValueError("labels are of the arcs of trees: heads are missing")
@@ -185,6 +185,8 @@ class TreeCorpus:
         words: dict[str, int] = {}
         names: dict[str, int] = {}
         for s, sentence in enumerate(sentences):
+            if isinstance(sentence, str):
+                raise ValueError(f"sentence {s} is a string, expected a list of words")
             if not len(sentence):
                 continue
             ids = np.array([words.setdefault(word, len(words)) for word in sentence], dtype=np.int32)
@@ -196,6 +198,9 @@ class TreeCorpus:
                     None if labels is None else _label_ids(s, labels[s], len(ids), names),
                 )
             )
+        for word in words:
+            if not isinstance(word, str):
+                raise ValueError(f"a word is {word!r:.60}, expected a string")
         if "" in words or not words:
             raise ValueError("a word is empty" if words else "there is no sentence")
         return cls(

@@ -21,6 +21,9 @@ _STRIDE = 2_048  # words that a thread does on clusters of its own
 _TURN_ITEMS, _TURN_LEAST = 7, 50_000  # instances between two turns, as a multiple of the items, and the least
 
 
+_OF_THREADS = ("_workers", "_scratch")  # kept by a trainer for its number of threads
+
+
 class Diverged(Exception):
     """A number is not finite; ``position``: the word where it was seen."""
 
@@ -40,7 +43,11 @@ class Noise(NamedTuple):
     @classmethod
     def of(cls, counts: np.ndarray, power: float, negative: int) -> Noise:
         """q in proportion to counts ** power; an item without a count is never drawn."""
-        n, weights = len(counts), counts.astype(float) ** power * (counts > 0)
+        n = len(counts)
+        with np.errstate(over="ignore"):
+            weights = counts.astype(float) ** power * (counts > 0)
+            if not np.isfinite(weights.sum()):  # of a high power the shares of the largest are left
+                weights = (counts / counts.max()) ** power * (counts > 0)
         keep, alias = np.empty(n), np.empty(n, dtype=np.int32)
         total = alias_table.fill_table(weights, keep, alias, np.empty(n, dtype=np.int32), np.empty(n))
         shift = np.log(np.maximum(negative * weights / total, 1e-30)).astype(np.float32)
@@ -87,6 +94,13 @@ class WindowTrainer:
         self.clusters, self.noise, self.window, self.dynamic = clusters, noise, window, dynamic
         self.threads, self.since_turn, self.refreshes = threads, 0, 0
         self.sums = np.zeros(2)
+
+    def use_threads(self, threads: int) -> None:
+        """Go on with another number of threads."""
+        if threads != self.threads:
+            self.threads = threads
+            for name in _OF_THREADS:
+                self.__dict__.pop(name, None)
 
     @functools.cached_property
     def _workers(self) -> Workers:

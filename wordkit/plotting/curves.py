@@ -54,19 +54,24 @@ def curves_figure(
     path: str | os.PathLike[str],
     *,
     against: str = "epoch",
-) -> None:
-    """Draw one metric of all curves against their epochs or seconds; those without it are left out.
+) -> list[str]:
+    """Draw one metric of all curves against their epochs or seconds; returns the names of those without it.
 
     Raises:
         WordkitError: no curve has the metric.
     """
     if not any(point.metric == metric for points in curves.values() for point in points):
         known = sorted({point.metric for points in curves.values() for point in points})
-        raise WordkitError(f"no curve has the metric {metric!r}; there are {', '.join(known) or 'none'}")
+        raise WordkitError(
+            f"no curve has the metric {metric!r}; there are {', '.join(known) or 'none'} (--metric)"
+        )
     figure, (axes,) = new_figure(7, 4.5)
+    lacking = []
     for name, points in curves.items():
         own = [point for point in points if point.metric == metric]
-        if own:
+        if not own:
+            lacking.append(name)
+        else:
             axes.plot(
                 [getattr(point, against) for point in own],
                 [point.value for point in own],
@@ -78,3 +83,4 @@ def curves_figure(
     if len(curves) > 1:
         axes.legend(fontsize="small")
     save_figure(figure, path)
+    return lacking

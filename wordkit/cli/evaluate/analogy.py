@@ -90,12 +90,22 @@ def command(
         warn_of_zero_vectors(known, words, tally, unknown == "lowercase")
         first = "the first " if restrict_vocab is not None else ""
         message(f"answers are looked for among {first}{len(known.vectors)} words of {known.name}")
-        return [
+        found = [
             analogy_result(
                 each, known, data=data, method=method, unknown=unknown, outputs=outputs, threads=threads
             )
             for data, each in zip(questions, sets, strict=True)
         ]
+        for result in found:
+            if outputs is None:
+                break
+            scored, used = result.details["used"], result.details["log_likelihood_used"]
+            if used < scored:
+                message(
+                    f"warning: {result.data}: {scored - used} of {scored} answers have no vector in {outputs.name}: "
+                    f"log_likelihood is over the other {used}, among {len(outputs.vectors)} words"
+                )
+        return found
 
     results = with_comparisons(vec, against, evaluate, intervals, seed)
     tell_unknown(results, "questions", unknown, strict)

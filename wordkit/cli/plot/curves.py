@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from wordkit.cli import options
+from wordkit.cli.report import message
 
 
 @options.command(
@@ -20,7 +21,8 @@ def command(curves: tuple[str, ...], output: str, metric: str, against: str) -> 
     """Draw learning curves that `dcme --curves` and the experiments wrote.
 
     CURVES are TSV files with the columns epoch, metric, value and seconds; what other columns say tells curves of a file
-    apart, and with several files their names do.
+    apart, and with several files their names do. The objectives of different methods are not on one scale; held-out likelihoods
+    are.
     """
     from pathlib import Path
 
@@ -32,10 +34,15 @@ def command(curves: tuple[str, ...], output: str, metric: str, against: str) -> 
     options.one_standard_input(*curves)
     options.check_outputs(output, inputs=list(curves))
     check_figure(output)
+    files = list(dict.fromkeys(curves))
+    stems = [Path(path).stem for path in files]
     drawn: dict[str, list[CurvePoint]] = {}
-    for path in curves:
+    for path, stem in zip(files, stems, strict=True):
+        # Runs in folders of their own have files of the same name.
+        of = stem if stems.count(stem) == 1 else path
         for name, points in read_curves(path).items():
-            label = f"{Path(path).stem} {name}".strip() if len(curves) > 1 else name
-            drawn.setdefault(label, []).extend(points)
-    with told_of(", ".join(curves)):
-        curves_figure(drawn, metric, output, against=against)
+            drawn[f"{of} {name}".strip() if len(files) > 1 else name] = points
+    with told_of(", ".join(files)):
+        left_out = curves_figure(drawn, metric, output, against=against)
+    for name in left_out:
+        message(f"warning: {name.strip() or 'a curve'}: has no {metric}, and is left out")
