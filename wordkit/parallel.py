@@ -152,6 +152,10 @@ class Workers:
         self._shares: queue.SimpleQueue[_Share | None] = queue.SimpleQueue()
         self._running = 0
 
+    def __reduce__(self) -> tuple[type[Workers], tuple[int]]:
+        """A copy, of an estimator with them, has threads of its own."""
+        return Workers, (self.threads,)
+
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """``[function(item) for item in items]``, results in the items' order.
 

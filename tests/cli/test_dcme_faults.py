@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -281,6 +283,26 @@ def test_resuming_on_shorter_data():
     classifier.n_iter_, classifier.position_ = 1, 8
     with pytest.raises(WordkitError, match="the data are shorter"):
         classifier.resume(X, y)
+
+
+def test_strings_are_no_contexts():
+    with pytest.raises(ValueError, match="a context is the string 'a dog'"):
+        DualClusteringEmbedding(dim=2, min_count=1).fit(SENTENCES).predict_log_proba(["a dog"])
+
+
+def test_a_fitted_model_is_copied_and_pickled_and_goes_on_with_more_threads():
+    """The threads of its training could not be copied; and with more of them than before it ended in an IndexError."""
+    sentences = [[f"w{(i * 7 + j) % 30}" for j in range(20)] for i in range(400)]
+    model = DualClusteringEmbedding(dim=2, min_count=1, epochs=1, clusters=2).fit(sentences)
+    corpus = TreeCorpus.from_sentences(sentences, vocabulary=model.vocabulary_)
+    twins = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    for each in (model, *twins):
+        each.epochs = 2
+        each.resume(corpus)
+        assert each.history_[-1] == model.history_[-1] and each.n_iter_ == 2
+        assert (each.input_vectors_ == model.input_vectors_).all()
+    model.epochs, model.threads = 3, 3
+    assert np.isfinite(model.resume(corpus).history_[-1]["objective"])
 
 
 def test_powers_of_the_noise_stay_what_they_were():

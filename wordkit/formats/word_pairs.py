@@ -61,8 +61,8 @@ def read_word_pairs(path: str | os.PathLike[str] | Input, tally: Tally | None = 
             fields = split_fields(line, separator)
             if columns is None:
                 numeric = [i for i, text in enumerate(fields) if finite_number(text) is not None]
-                score = any(map(_stands_for_a_number, fields[2:]))
-                if not numeric and len(fields) >= 3 and not header and not score:
+                scored = any(map(_stands_for_a_number, fields[2:]))
+                if not numeric and len(fields) >= 3 and not header and not scored:
                     pairs.notes.append(
                         f"{source.name}:{number}: no number, taken for the names of the columns"
                     )

@@ -151,7 +151,7 @@ class DualClusteringEmbedding(Estimator):
         self._check_fitted("trainer_")
         check_parameters(self)
         monitor = monitor or Monitor()
-        self.trainer_.threads = int(self.threads)
+        self.trainer_.use_threads(int(self.threads))
         known = corpus.n_tokens - int(corpus.word_counts[0])
         if not known:
             raise WordkitError("no word of the data is in the vocabulary")
@@ -326,6 +326,8 @@ class DualClusteringEmbedding(Estimator):
         self._check_fitted("trainer_")
         h = np.zeros((len(contexts), self.trainer_.inputs.shape[1]), dtype=np.float32)
         for row, context in zip(h, contexts, strict=True):
+            if isinstance(context, str):
+                raise ValueError(f"a context is the string {context!r:.60}, expected a list of words")
             items = self.vocabulary_.numbers(list(context)) - 1
             if (items := items[items >= 0]).size:
                 row[:] = self.trainer_.inputs[items].mean(axis=0)

@@ -21,6 +21,9 @@ _STRIDE = 2_048  # words that a thread does on clusters of its own
 _TURN_ITEMS, _TURN_LEAST = 7, 50_000  # instances between two turns, as a multiple of the items, and the least
 
 
+_OF_THREADS = ("_workers", "_scratch")  # kept by a trainer for its number of threads
+
+
 class Diverged(Exception):
     """A number is not finite; ``position``: the word where it was seen."""
 
@@ -91,6 +94,13 @@ class WindowTrainer:
         self.clusters, self.noise, self.window, self.dynamic = clusters, noise, window, dynamic
         self.threads, self.since_turn, self.refreshes = threads, 0, 0
         self.sums = np.zeros(2)
+
+    def use_threads(self, threads: int) -> None:
+        """Go on with another number of threads."""
+        if threads != self.threads:
+            self.threads = threads
+            for name in _OF_THREADS:
+                self.__dict__.pop(name, None)
 
     @functools.cached_property
     def _workers(self) -> Workers:

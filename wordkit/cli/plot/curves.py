@@ -38,9 +38,8 @@ def command(curves: tuple[str, ...], output: str, metric: str, against: str) -> 
     stems = [Path(path).stem for path in files]
     drawn: dict[str, list[CurvePoint]] = {}
     for path, stem in zip(files, stems, strict=True):
-        of = (
-            stem if stems.count(stem) == 1 else path
-        )  # runs in folders of their own have files of the same name
+        # Runs in folders of their own have files of the same name.
+        of = stem if stems.count(stem) == 1 else path
         for name, points in read_curves(path).items():
             drawn[f"{of} {name}".strip() if len(files) > 1 else name] = points
     with told_of(", ".join(files)):
