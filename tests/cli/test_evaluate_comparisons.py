@@ -160,3 +160,24 @@ def test_mapped_vectors_give_the_same_numbers(inside, samples, name, data, more)
     read, mapped = (inside("evaluate", name, *places, *more, *extra) for extra in ([], ["--mmap"]))
     assert read.returncode == mapped.returncode == 0, mapped.stderr
     assert read.stdout == mapped.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "metric"),
+    [("bless", "relations.txt", "average_precision"), ("composition", "phrases.txt", "add")],
+)
+def test_sets_with_parts_of_speech(inside, noisy, name, data, metric):
+    """Concepts, or judgements, that both have; with the same vectors nothing differs."""
+    arguments = ("evaluate", name, noisy / "vectors.txt", noisy / data, "--json", "--against")
+    first = found(inside(*arguments, "noisy.vec"))
+    alone = found(inside("evaluate", name, "noisy.vec", noisy / data, "--json"))
+    assert first["against"][metric] == alone[metric] and first["against"]["covered"] == alone["covered"]
+    difference = first["against"]["differences"][metric]
+    assert difference["compared"] > 1 and 0 < difference["p_value"] <= 1
+    same = found(inside(*arguments, noisy / "vectors.txt"))["against"]["differences"][metric]
+    assert same["difference"] == 0 and same["p_value"] == 1
+    fails(
+        inside(*arguments, "noisy.vec", "--transition", "x.model"),
+        "--transition is of the model of VEC",
+        code=2,
+    )

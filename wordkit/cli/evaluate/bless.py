@@ -12,6 +12,7 @@ from wordkit.cli.evaluate.running import (
     print_evaluation,
     read_each,
     read_vectors_in_form,
+    refuse_comparison_by_transitions,
     tell_unknown,
     with_comparisons,
 )
@@ -35,7 +36,7 @@ from wordkit.evaluation.result import Result
     "Tuples with an unknown word: left out; scored with the zero vector or the mean of all vectors; or the word in lower "
     "case, and left out if that is unknown too."
 )
-@options.interval_options
+@options.comparison_options
 @click.option(
     "--details",
     is_flag=True,
@@ -45,8 +46,8 @@ from wordkit.evaluation.result import Result
 @options.json_option
 def command(
     vec: str, dataset: tuple[str, ...], similarity: str, transition: str | None, word_form: str, unknown: str,
-    ignore_case: bool, restrict_vocab: int | None, mmap: bool, summary: bool, intervals: bool, seed: int, details: bool,
-    skip_invalid: bool, strict: bool, as_json: bool,
+    ignore_case: bool, restrict_vocab: int | None, mmap: bool, summary: bool, intervals: bool, against: str | None, seed: int,
+    details: bool, skip_invalid: bool, strict: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Similarities of the vectors in VEC by the relation of the words, and retrieval of related words.
 
@@ -60,7 +61,8 @@ def command(
     from wordkit.formats.relations import read_relations
     from wordkit.tally import Tally
 
-    options.one_standard_input(vec, transition, *dataset)
+    options.one_standard_input(vec, against, transition, *dataset)
+    refuse_comparison_by_transitions(transition, against)
     started = time.monotonic()
     tally = Tally(skip_invalid=skip_invalid, strict=strict)
     transitions = None if transition is None else Transitions.load(transition)
@@ -87,12 +89,12 @@ def command(
             for data, each in zip(dataset, sets, strict=True)
         ]
 
-    results = with_comparisons(vec, None, evaluate, intervals, seed)
+    results = with_comparisons(vec, against, evaluate, intervals, seed)
     tell_unknown(results, "tuples", unknown, strict)
     report_tally(tally)
     parameters = {
         "similarity": similarity, "transition": transition is not None, "word-form": word_form, "unknown": unknown,
-        "ignore-case": ignore_case, "restrict-vocab": restrict_vocab, "seed": seed if intervals else None,
+        "ignore-case": ignore_case, "restrict-vocab": restrict_vocab, "seed": seed if intervals or against else None,
     }  # fmt: skip
-    records = [*vector_records, *set_records]
+    records = [vector_records[0], *set_records, *vector_records[1:]]
     print_evaluation("bless", parameters, records, started, results, as_json, details, summary)

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import click
+
 from wordkit.cli.report import message, print_results, refuse_unknown, some_words
 from wordkit.evaluation.result import Result
 
@@ -121,6 +123,14 @@ def with_comparisons(
         others = None if against is None else evaluate(against)
         results = compared(results, others, against, intervals, seed)
     return results
+
+
+def refuse_comparison_by_transitions(transition: str | None, against: str | None) -> None:
+    """The transitions of one model do not fit the classes of another's vectors."""
+    if transition is not None and against is not None:
+        raise click.UsageError(
+            "--transition is of the model of VEC; --against compares vectors without transitions"
+        )
 
 
 def tell_unknown(results: Sequence[Result], items: str, unknown: str, strict: bool) -> None:
