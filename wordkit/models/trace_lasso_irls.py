@@ -70,10 +70,8 @@ _RISE = 1e-2  # of the objective, relative to that at 0, which a step may not br
 _LEAVING = 12  # lengths tried of the way from a face
 _WIDER = 2.0  # from one to the next
 _STAYING = 30.0  # times sqrt(mu): the length of a column of P Diag(w) that is more than smoothing
-_LIKELY, _FEW = (
-    0.125,
-    16,
-)  # of the rows, and at least: the most columns of a face that a solution without zeros may be near
+# The most columns of a face that a solution without zeros may be near: of the rows, and at least.
+_LIKELY, _FEW = 0.125, 16
 _BY_POWERS = 64  # rows of a matrix whose norm is looked at by powers first
 _DEEPEST = 2  # faces of faces
 _LEAST = 1e-15  # mu, relative to the square of the greatest singular value: below is rounding
