@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.reference import hmtm as twin
@@ -65,7 +65,14 @@ def single(model):
     )
 
 
+def assert_best(batch, model, found, best, value):
+    """The twin's classes, or others whose probability is the same but for rounding: of two such paths either may win."""
+    if not np.array_equal(found, best):
+        np.testing.assert_allclose(twin.log_probability(batch, model, found), value, rtol=1e-13, atol=1e-12)
+
+
 @settings(deadline=None, max_examples=60)
+@example(327586, 2, 1, "chain")  # two paths of the same factors in another order
 @given(
     st.integers(0, 10**6), st.sampled_from([1, 2, 7, 33, 70]), st.integers(1, 3), st.sampled_from(twin.SHAPES)
 )
@@ -77,7 +84,7 @@ def test_equals_the_twin(seed, classes, labels, shape):
     found, mine, impossible = decode(batch, model)
     assert impossible == 0
     np.testing.assert_allclose(mine, value, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(found, best)
+    assert_best(batch, model, found, best, value)
 
 
 @settings(deadline=None, max_examples=60)
@@ -93,7 +100,8 @@ def test_supports_equal_the_twin(seed, classes, k, shape):
     )
     assert impossible == 0
     np.testing.assert_allclose(mine, value, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(found, best)
+    assert_best(batch, model, found, best, value)
+    assert all(one in kept for one, kept in zip(found, supports, strict=True))
 
 
 @settings(deadline=None, max_examples=20)
@@ -106,7 +114,7 @@ def test_equals_enumeration(seed, shape):
     whole = packed(rng, [np.arange(3)] * len(batch.words))
     for found, mine, _ in (decode(batch, model), decode_supports(batch, model, *whole)):
         np.testing.assert_allclose(mine, value, rtol=1e-12, atol=1e-12)
-        np.testing.assert_array_equal(found, best)
+        assert_best(batch, model, found, best, value)
 
 
 def test_equal_scores_go_to_the_lower_class():
