@@ -107,7 +107,8 @@ def test_threads_come_near_and_one_gives_the_same_bytes(monkeypatch):
     data = TreeCorpus.from_sentences(sentences(), min_count=1)
     one, again, two = (DualClusteringEmbedding(**SMALL, epochs=4, threads=n).fit(data) for n in (1, 1, 2))
     assert np.array_equal(one.input_vectors_, again.input_vectors_)
-    assert two.score(data) == pytest.approx(one.score(data), abs=0.1)
+    # Without locks, of 120 runs one was 0.11 below, most 0.02; the unigram model is 1.15 below.
+    assert two.score(data) == pytest.approx(one.score(data), abs=0.3)
 
 
 def test_new_data_and_new_words():
