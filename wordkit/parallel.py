@@ -19,7 +19,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from importlib.machinery import PathFinder
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -111,7 +111,8 @@ class _Share:
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
-        self._work, self.error = work, cast(BaseException | None, None)
+        self._work = work
+        self.error: BaseException | None = None
         self._taken: dict[None, str] = {}  # setdefault() is atomic
         self._ended, self._signal = False, _thread.allocate_lock()
         self._signal.acquire()

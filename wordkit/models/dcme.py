@@ -19,6 +19,7 @@ from wordkit.checks import array_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator
 from wordkit.models.dcme_parameters import (
+    LOOKED_AT,
     check_parameters,
     default_beta,
     default_rate,
@@ -35,7 +36,6 @@ from wordkit.monitor import Monitor
 
 _SENTENCES = 4096  # shuffled and sampled together
 _LEAST_RATE = 1e-4  # of the first step size
-_LOOKED_AT = 256  # words of the text at the end of an epoch, to see whether the model has kept its senses
 
 
 class _Runaway(Exception):
@@ -222,7 +222,7 @@ class DualClusteringEmbedding(Estimator):
 
     def _check_sense(self, words: np.ndarray, bounds: np.ndarray) -> None:
         """Raise where the model has run away on some words of the text."""
-        n = min(len(words), _LOOKED_AT, rows_at_once(len(self.bias_)))
+        n = min(len(words), LOOKED_AT, rows_at_once(len(self.bias_)))
         cut = np.append(bounds[bounds < n], n)
         with np.errstate(all="ignore"):
             total, count = text_log_likelihood(

@@ -20,6 +20,7 @@ from wordkit.models.base import as_labels, row_arrays
 from wordkit.models.class_clusters import ClassClusters, round_up
 from wordkit.models.classifier import RowClassifier
 from wordkit.models.dcme_parameters import (
+    LOOKED_AT,
     check_parameters,
     default_beta,
     default_rate,
@@ -33,7 +34,6 @@ from wordkit.monitor import Monitor
 from wordkit.parallel import Workers, map_blocks
 
 _WORK = 1 << 28  # multiply-adds between two looks at the monitor, some tenths of a second
-_LOOKED_AT = 256  # rows, at the end of an epoch, to see whether the weights have run away
 _LEAST_ROWS = 64  # of a thread at a time
 Matrix = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -255,7 +255,7 @@ class DualClusteringClassifier(RowClassifier):
     def _likelihood(self, matrix: Matrix, targets: np.ndarray) -> float:
         """Exact, the mean over the first rows."""
         data, indices, indptr = matrix
-        n = min(len(targets), _LOOKED_AT, rows_at_once(len(self.classes_)))
+        n = min(len(targets), LOOKED_AT, rows_at_once(len(self.classes_)))
         X = scipy.sparse.csr_array(
             (data[: indptr[n]], indices[: indptr[n]], indptr[: n + 1]), (n, self.n_features_in_)
         )

@@ -14,6 +14,7 @@ VARIANTS = ("exact", "printed")
 PRIORS = ("unigram", "none")
 _WHOLE = ("clusters", "negative", "dim", "window", "epochs", "min_count", "threads")
 _FROM_ZERO = ("decay", "sample", "noise_power")
+LOOKED_AT = 256  # instances, at the end of an epoch, to see whether a model has run away
 _FAR = 10.0  # times the log-likelihood of equal shares
 _SWITCHES = ("dynamic_window", "shuffle", "normalize")
 
