@@ -14,6 +14,8 @@
     picked_cells     out[s] = sum over i of x[i] rows[index[i]][item[s]]; spread_cells: each of these cells += x[i] g[s]
     refresh_rows     the loop of ``cluster_refresh.pyx``
     exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine; sigmoid likewise
+    exponentials     out[i] = e^(x[i] - level), returns their sum; sigmoids: out[i] = sigmoid(x[i])
+    largest          of n numbers; NaN is passed over
 
 Sums run in eight fixed lanes, so that every vector width gives the same bits.
 """
@@ -328,6 +330,32 @@ cdef extern from *:
 
     WK_INLINE float wk_sigmoid(float x) { return 1 / (1 + wk_exponential(-x)); }
 
+    WK_ROW float wk_exponentials(float *restrict out, const float *restrict x, float level, ptrdiff_t n) {
+        float sums[8] = {0};
+        ptrdiff_t i = 0;
+        for (ptrdiff_t j = 0; j < n; j++) out[j] = wk_exponential(x[j] - level);
+        for (; i + 8 <= n; i += 8)
+            for (int l = 0; l < 8; l++) sums[l] += out[i + l];
+        for (int l = 0; i < n; i++, l++) sums[l] += out[i];
+        return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+    }
+
+    WK_ROW void wk_sigmoids(float *restrict out, const float *restrict x, ptrdiff_t n) {
+        for (ptrdiff_t j = 0; j < n; j++) out[j] = wk_sigmoid(x[j]);
+    }
+
+    WK_ROW float wk_largest(const float *x, ptrdiff_t n) {
+        float most[8], highest;
+        ptrdiff_t i = 0;
+        for (int l = 0; l < 8; l++) most[l] = -INFINITY;
+        for (; i + 8 <= n; i += 8)
+            for (int l = 0; l < 8; l++) most[l] = x[i + l] > most[l] ? x[i + l] : most[l];
+        for (int l = 0; i < n; i++, l++) most[l] = x[i] > most[l] ? x[i] : most[l];
+        highest = most[0];
+        for (int l = 1; l < 8; l++) highest = most[l] > highest ? most[l] : highest;
+        return highest;
+    }
+
     """
     float dot "wk_row_dot"(const float*, const float*, Py_ssize_t) noexcept nogil
     void products "wk_products"(const float*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
@@ -352,4 +380,7 @@ cdef extern from *:
                                          float*, float*, float*, float*, float*, float*) noexcept nogil
     float exponential "wk_exponential"(float) noexcept nogil
     float sigmoid "wk_sigmoid"(float) noexcept nogil
+    float exponentials "wk_exponentials"(float*, const float*, float, Py_ssize_t) noexcept nogil
+    void sigmoids "wk_sigmoids"(float*, const float*, Py_ssize_t) noexcept nogil
+    float largest "wk_largest"(const float*, Py_ssize_t) noexcept nogil
     void fetch_row "wk_fetch_row"(const float*, Py_ssize_t) noexcept nogil

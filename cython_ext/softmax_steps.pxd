@@ -20,14 +20,16 @@ from dense_rows cimport (
     add_squares,
     dot,
     exponential,
+    exponentials,
     fetch_row,
+    largest,
     learn_row,
     learn_rows,
     picked_products,
     products,
     scaled_difference,
     second_order,
-    sigmoid,
+    sigmoids,
     without_mix,
 )
 
@@ -152,30 +154,28 @@ cdef inline double shared_mass(const float* scores, float* weights, double tail,
     """Probabilities of n items from their scores and the log-sum of all the others, whose probability goes into
     weights[n]; returns the logarithm of the whole sum."""
     cdef Py_ssize_t s
-    cdef double highest = tail, total
-    for s in range(n):
-        highest = scores[s] if scores[s] > highest else highest
+    cdef float highest = largest(scores, n), scale
+    cdef double total
+    if highest < <float>tail:
+        highest = <float>tail
+    total = exponentials(weights, scores, highest, n)
     weights[n] = exponential(<float>(tail - highest))
-    total = weights[n]
-    for s in range(n):
-        weights[s] = exponential(<float>(scores[s] - highest))
-        total += weights[s]
+    total += weights[n]
+    scale = <float>(1 / total)
     for s in range(n + 1):
-        weights[s] = <float>(weights[s] / total)
+        weights[s] *= scale
     return highest + log(total)
 
 
 cdef inline double full_mass(const float* scores, float* weights, Py_ssize_t item, float rate, Py_ssize_t n) noexcept nogil:
     """rate x the gradient of log P(item) by the n scores into ``weights``; returns log P(item), NaN where it is none."""
     cdef Py_ssize_t j
-    cdef float highest = scores[0]
+    cdef float highest = largest(scores, n)
     cdef double total = 0
-    for j in range(n):
-        highest = scores[j] if scores[j] > highest else highest
     if not isfinite(scores[item]) or not isfinite(highest):
         return NAN
+    exponentials(weights, scores, highest, n)
     for j in range(n):
-        weights[j] = exponential(scores[j] - highest)
         total += weights[j]
     for j in range(n):
         weights[j] *= <float>(-rate / total)
@@ -269,7 +269,9 @@ cdef inline double told_apart(
         scores[s] += bias[items[s]]
         if nce:
             scores[s] -= noise.shift[items[s]]
-        p = sigmoid(scores[s])
+    sigmoids(weights, scores, n)
+    for s in range(n):
+        p = weights[s]
         weights[s] = -rate * p
         likelihood *= 1 - p if s else p
     weights[0] += rate
