@@ -285,12 +285,16 @@ cdef extern from *:
         return 1;
     }
 
+    /* 2^k e^r, k x / log 2 rounded: added to 1.5 x 2^23, a number loses its fraction, and its last bits are k. Without a
+       conversion to integers, which with the choices kept GCC from doing several at once. NaN stays. */
     WK_INLINE float wk_exponential(float x) {
+        const float above = x < -50.0f ? -50.0f : x, bounded = above > 88.0f ? 88.0f : above;
+        const float shifted = bounded * 1.44269504f + 12582912.0f, k = shifted - 12582912.0f;
+        const float r = (bounded - k * 0.693359375f) + k * 2.12194440e-4f;
+        uint32_t bits;
         float scale;
-        const float bounded = x < -50.0f ? -50.0f : x > 88.0f ? 88.0f : x;
-        const int32_t k = (int32_t)(bounded * 1.44269504f + (bounded < 0 ? -0.5f : 0.5f));
-        const float r = (bounded - (float)k * 0.693359375f) + (float)k * 2.12194440e-4f;
-        const int32_t bits = (k + 127) << 23;
+        memcpy(&bits, &shifted, sizeof bits);
+        bits = (bits + 127) << 23;
         memcpy(&scale, &bits, sizeof scale);
         return scale * (1 + r * (1 + r * (0.5f + r * (1.6666667e-1f + r * (4.1665795e-2f + r * (8.3334519e-3f
                + r * (1.3981999e-3f + r * 1.9875691e-4f)))))));
