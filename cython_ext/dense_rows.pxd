@@ -2,9 +2,9 @@
 
     products         out[i] = rows[i].x
     picked_products  out[i] = rows[index[i]].x
-    add_outer        rows[i] += coefficients[i] x
+    add_mix          out += sum over i of coefficients[i] rows[i]
     without_mix      out = row - sum over i of coefficients[i] rows[i]
-    add_scaled       y += a x;   add_squares: y += a x * x;   dot: x.y;
+    add_scaled       y += a x;   dot: x.y;   short_dot: x.y of any number of cells
     second_order     out = centre + s variance (x - mean), with q = sum of variance (x - mean)^2 and s = min(1, reach / sqrt(q)):
                      the gradient of Huber's function of sqrt(q), which is q/2 up to reach and goes on in a line; returns it
     scaled_difference  out = a x - b y
@@ -39,6 +39,7 @@ cdef extern from *:
     #if defined(__GNUC__)
     #define WK_ROW static __attribute__((unused)) WK_CLONES
     #define WK_FETCH(p) __builtin_prefetch(p)
+    #define WK_EFFECT(p) __asm__ volatile("" : : "r"(p))
     #define WK_INLINE static inline __attribute__((always_inline, unused))
     #define WK_PLAIN static inline __attribute__((unused))
     typedef float wk_eight __attribute__((vector_size(32), aligned(4), may_alias));
@@ -64,6 +65,7 @@ cdef extern from *:
     #else
     #define WK_ROW static
     #define WK_FETCH(p) ((void)0)
+    #define WK_EFFECT(p) ((void)0)
     #define WK_INLINE static
     #define WK_PLAIN static
     WK_INLINE float wk_dot_of(const float *x, const float *y, ptrdiff_t d) {
@@ -78,7 +80,9 @@ cdef extern from *:
     }
     #endif
 
+    /* The empty volatile statement keeps GCC from taking a function that only prefetches for one without effect. */
     WK_INLINE void wk_fetch_row(const float *row, ptrdiff_t d) {
+        WK_EFFECT(row);
         for (ptrdiff_t c = 0; c < d; c += 16) WK_FETCH(row + c);
     }
     WK_ROW float wk_row_dot(const float *x, const float *y, ptrdiff_t d) { return wk_dot_of(x, y, d); }
@@ -105,6 +109,10 @@ cdef extern from *:
             for (ptrdiff_t c = 0; c < d; c++) out[c] += a[i] * rows[c];
     }
 
+    WK_ROW void wk_mix(float *restrict out, const float *a, const float *restrict rows, ptrdiff_t n, ptrdiff_t d) {
+        wk_add_mix(out, a, rows, n, d);
+    }
+
     /* out += sum over i of a[i] rows[i]^2 */
     WK_INLINE void wk_add_square_mix(float *restrict out, const float *a, const float *restrict rows, ptrdiff_t n, ptrdiff_t d) {
         ptrdiff_t i = 0;
@@ -127,18 +135,10 @@ cdef extern from *:
         for (; i < n; i++) out[i] = wk_dot_of(rows + index[i] * d, x, d);
     }
 
-    WK_ROW void wk_add_outer(float *restrict rows, const float *coefficients, const float *restrict x, ptrdiff_t n,
-                             ptrdiff_t d) {
-        for (ptrdiff_t i = 0; i < n; i++, rows += d) {
-            const float a = coefficients[i];
-            for (ptrdiff_t c = 0; c < d; c++) rows[c] += a * x[c];
-        }
-    }
-
     WK_ROW void wk_without_mix(const float *row, const float *coefficients, const float *restrict rows, ptrdiff_t n,
                                ptrdiff_t d, float *restrict out) {
         ptrdiff_t i = 0;
-        memcpy(out, row, (size_t)d * sizeof(float));
+        for (ptrdiff_t c = 0; c < d; c++) out[c] = row[c];
         for (; i + 4 <= n; i += 4, rows += 4 * d) {
             const float a = coefficients[i], b = coefficients[i + 1], p = coefficients[i + 2], q = coefficients[i + 3];
             for (ptrdiff_t c = 0; c < d; c++)
@@ -152,10 +152,6 @@ cdef extern from *:
 
     WK_ROW void wk_add_scaled(float *restrict y, float a, const float *restrict x, ptrdiff_t d) {
         for (ptrdiff_t c = 0; c < d; c++) y[c] += a * x[c];
-    }
-
-    WK_ROW void wk_add_squares(float *restrict y, float a, const float *restrict x, ptrdiff_t d) {
-        for (ptrdiff_t c = 0; c < d; c++) y[c] += a * x[c] * x[c];
     }
 
     WK_ROW float wk_second_order(float *restrict out, const float *restrict centre, const float *restrict variance,
@@ -363,11 +359,11 @@ cdef extern from *:
     """
     float dot "wk_row_dot"(const float*, const float*, Py_ssize_t) noexcept nogil
     void products "wk_products"(const float*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
+    void add_mix "wk_mix"(float*, const float*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    float short_dot "wk_short_dot"(const float*, const float*, Py_ssize_t) noexcept nogil
     void picked_products "wk_picked_products"(const float*, const int32_t*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
-    void add_outer "wk_add_outer"(float*, const float*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
     void without_mix "wk_without_mix"(const float*, const float*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
     void add_scaled "wk_add_scaled"(float*, float, const float*, Py_ssize_t) noexcept nogil
-    void add_squares "wk_add_squares"(float*, float, const float*, Py_ssize_t) noexcept nogil
     float second_order "wk_second_order"(float*, const float*, const float*, const float*, const float*, float, Py_ssize_t) noexcept nogil
     void scaled_difference "wk_scaled_difference"(float*, float, const float*, float, const float*, Py_ssize_t) noexcept nogil
     void learn_row "wk_learn_row"(float*, float, const float*, float*, Py_ssize_t) noexcept nogil

@@ -1,4 +1,4 @@
-"""Training of a continuous bag of words with a huge soft-max: one window loop for the objectives of ``softmax_steps.pxd``.
+"""Training of a continuous bag of words with a huge soft-max: one window loop for the objectives of ``softmax_block.pxd``.
 
 The target at position t of a sentence has the context h_t = mean of H[w_p], 0 < |p - t| <= window, within the sentence
 (Wang, Wang and Zhai 2017, equation 3, with the words there are in place of 2c). With a fixed window the sum over a window
@@ -7,66 +7,54 @@ window. A word's gradients are added to its row of H when it leaves the window; 
 added. With a dynamic window (word2vec's habit) each target draws its width from 1 to ``window``, and its words are gone
 through.
 
+Targets are taken in blocks, which pass over the ends of sentences: the contexts of a block are gathered, its steps are taken, and then
+its gradients are brought to the words. So a row of H is read up to seven targets before its turn.
+
 Rows are float32, of a length d that is a multiple of 8.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from dense_rows cimport add_scaled, fetch_row, shrunk_row
-from softmax_steps cimport DUAL, GD, NCE, NS, PRINTED, REFRESHED, Objective, Task, mixed, take_noise, take_step
+from block_rows cimport due_row, enter_row, mean_without, settle_row
+from dense_rows cimport add_scaled, shrunk_row
+from softmax_block cimport BLOCK, Block, row_width, take_block
+from softmax_steps cimport DUAL, GD, NCE, NS, PRINTED, Objective, Task, mixed, take_noise
 
 OBJECTIVES = {"dcme": DUAL, "printed": PRINTED, "nce": NCE, "ns": NS, "gd": GD}
 DONE, DUE, BROKEN = range(3)
 
 cdef enum:
-    RESUM = 1024  # targets after which running sums are made anew, against rounding
+    RESUM = 1024  # targets of a sentence after which running sums are made anew, against rounding
+
+
+cdef struct Sentence:
+    Py_ssize_t number, begin, end
+    Py_ssize_t first     # its first target
+    Py_ssize_t oldest    # the first word in any of the windows
 
 
 cdef struct Window:
     const int32_t* words
+    const int64_t* bounds
     float* inputs        # (N, d) H
     Py_ssize_t size, d, mask
+    Py_ssize_t lo, hi    # the targets
+    Py_ssize_t n         # words
     float* contexts      # (mask + 1, d) rows of the words in the window as they were added to the sum
     float* errors        # (mask + 1, d) gradients of the last targets
     float* sum           # (d) of contexts
     float* due           # (d) sum of errors
     float decay
+    double rate, slope   # step size at target lo, and its change a target
+    uint64_t key         # of drawn widths
+    bint dynamic
+    Sentence ahead, behind   # where contexts are gathered, and where gradients are brought to words
 
 
 cdef inline void zero(float* row, Py_ssize_t d) noexcept nogil:
     cdef Py_ssize_t c
     for c in range(d):
         row[c] = 0
-
-
-cdef inline void copy(float* row, const float* source, Py_ssize_t d) noexcept nogil:
-    cdef Py_ssize_t c
-    for c in range(d):
-        row[c] = source[c]
-
-
-cdef inline void sum_rows(float* out, const float* rows, Py_ssize_t lo, Py_ssize_t hi, Window* window) noexcept nogil:
-    cdef Py_ssize_t p
-    zero(out, window.d)
-    for p in range(lo, hi):
-        add_scaled(out, 1, rows + (p & window.mask) * window.d, window.d)
-
-
-cdef inline void enter(Window* window, Py_ssize_t p) noexcept nogil:
-    cdef float* row = window.contexts + (p & window.mask) * window.d
-    copy(row, window.inputs + window.words[p] * window.d, window.d)
-    add_scaled(window.sum, 1, row, window.d)
-
-
-cdef inline void settle(Window* window, Py_ssize_t p, Py_ssize_t first, Py_ssize_t last, float rate) noexcept nogil:
-    """Add what is due to the word at p, whose targets are done: the sum of their errors without its own."""
-    cdef float shrink = 0
-    if first <= p < last:
-        add_scaled(window.due, -1, window.errors + (p & window.mask) * window.d, window.d)
-        shrink = window.decay * rate
-    shrunk_row(window.inputs + window.words[p] * window.d, shrink, window.due, window.d)
-    if first <= p < last:
-        add_scaled(window.due, 1, window.errors + (p & window.mask) * window.d, window.d)
 
 
 cdef inline Py_ssize_t largest(Py_ssize_t a, Py_ssize_t b) noexcept nogil:
@@ -77,94 +65,174 @@ cdef inline Py_ssize_t least(Py_ssize_t a, Py_ssize_t b) noexcept nogil:
     return a if a < b else b
 
 
-cdef Py_ssize_t fixed_windows(
-    Window* window, Task* task, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t first, Py_ssize_t last, float rate, float slope
-) noexcept nogil:
-    """Targets first to last - 1 of the sentence from begin to end; returns the target after the last one done."""
-    cdef Py_ssize_t t = first, p, c, d = window.d, size = window.size
-    cdef Py_ssize_t oldest = largest(begin, first - size)  # the first word in any of the windows
-    cdef Py_ssize_t n
-    cdef float* error
-    cdef float share
-    zero(window.sum, d)
-    zero(window.due, d)
-    for p in range(oldest, least(end, first + size)):
-        enter(window, p)
-    while t < last:
-        if t + size < end:
-            enter(window, t + size)
-            if t + size + 1 < end:
-                fetch_row(window.inputs + window.words[t + size + 1] * d, d)
-        if t + 1 < last:
-            fetch_row(task.outputs + window.words[t + 1] * d, d)
-            if task.objective <= PRINTED:
-                fetch_row(task.dual.alpha + window.words[t + 1] * task.dual.k, task.dual.k)
-        n = least(end, t + size + 1) - largest(begin, t - size) - 1
-        error = window.errors + (t & window.mask) * d
-        if n > 0:
-            share = <float>1 / <float>n
-            for c in range(d):
-                task.h[c] = (window.sum[c] - window.contexts[(t & window.mask) * d + c]) * share
-            take_step(task, window.words[t], rate, <uint64_t>t)
-            if task.broken:
-                break
-            for c in range(d):
-                error[c] = task.error[c] * share
-                window.due[c] += error[c]
-        else:
-            zero(error, d)
-        p = t - size
-        if p >= oldest:
-            settle(window, p, first, last, rate)
-            add_scaled(window.sum, -1, window.contexts + (p & window.mask) * d, d)
-        if t - 2 * size >= first:
-            add_scaled(window.due, -1, window.errors + ((t - 2 * size) & window.mask) * d, d)
+cdef inline float* ring(float* rows, const Window* window, Py_ssize_t p) noexcept nogil:
+    return rows + (p & window.mask) * window.d
+
+
+cdef inline float* input_row(Window* window, Py_ssize_t p) noexcept nogil:
+    return window.inputs + window.words[p] * window.d
+
+
+cdef inline float rate_at(const Window* window, Py_ssize_t t) noexcept nogil:
+    return <float>(window.rate + window.slope * (t - window.lo))
+
+
+cdef inline void sum_rows(float* out, float* rows, Py_ssize_t lo, Py_ssize_t hi, const Window* window) noexcept nogil:
+    cdef Py_ssize_t p
+    zero(out, window.d)
+    for p in range(lo, hi):
+        add_scaled(out, 1, ring(rows, window, p), window.d)
+
+
+cdef inline bint follow(const Window* window, Sentence* at, Py_ssize_t t) noexcept nogil:
+    """Go on to the sentence of target t; returns whether it is another."""
+    if t < at.end:
+        return False
+    while window.bounds[at.number + 1] <= t:
+        at.number += 1
+    at.begin, at.end = window.bounds[at.number], window.bounds[at.number + 1]
+    at.first = largest(at.begin, window.lo)
+    at.oldest = largest(at.begin, at.first - window.size)
+    return True
+
+
+cdef inline void enter(Window* window, Py_ssize_t p) noexcept nogil:
+    enter_row(ring(window.contexts, window, p), window.sum, input_row(window, p), window.d)
+
+
+cdef inline void running_context(Window* window, Py_ssize_t t, float* h) noexcept nogil:
+    """h_t by the sum, which then moves on to the next target."""
+    cdef Sentence* at = &window.ahead
+    cdef Py_ssize_t size = window.size, d = window.d, p
+    if t == at.first:
+        zero(window.sum, d)
+        for p in range(at.oldest, least(at.end, t + size)):
+            enter(window, p)
+    if t + size < at.end:
+        enter(window, t + size)
+    p = least(at.end, t + size + 1) - largest(at.begin, t - size) - 1
+    mean_without(h, window.sum, ring(window.contexts, window, t), <float>1 / <float>p, d)
+    if t - size >= at.oldest:
+        add_scaled(window.sum, -1, ring(window.contexts, window, t - size), d)
+    if (t + 1 - at.first) % RESUM == 0:
+        sum_rows(window.sum, window.contexts, largest(at.oldest, t + 1 - size), least(at.end, t + 1 + size), window)
+
+
+cdef inline Py_ssize_t drawn_size(const Window* window, Py_ssize_t t) noexcept nogil:
+    return 1 + <Py_ssize_t>(mixed(window.key + <uint64_t>t) % <uint64_t>window.size)
+
+
+cdef inline void drawn_context(Window* window, Py_ssize_t t, float* h) noexcept nogil:
+    cdef Sentence* at = &window.ahead
+    cdef Py_ssize_t size = drawn_size(window, t), lo = largest(at.begin, t - size), hi = least(at.end, t + size + 1), p
+    zero(h, window.d)
+    for p in range(lo, hi):
+        if p != t:
+            add_scaled(h, <float>1 / <float>(hi - lo - 1), input_row(window, p), window.d)
+
+
+cdef Py_ssize_t gather(Window* window, Block* block, Py_ssize_t t) noexcept nogil:
+    """The contexts of the targets from t on into the block; words alone in a sentence have none. Returns the target after it."""
+    cdef Py_ssize_t n = 0, d = window.d, i
+    while n < BLOCK and t < window.hi:
+        follow(window, &window.ahead, t)
+        if window.ahead.end - window.ahead.begin > 1:
+            block.places[n], block.items[n], block.rates[n] = t, window.words[t], rate_at(window, t)
+            if window.dynamic:
+                drawn_context(window, t, block.contexts + n * d)
+            else:
+                running_context(window, t, block.contexts + n * d)
+            n += 1
         t += 1
-        rate += slope
-        if (t - first) % RESUM == 0:
-            sum_rows(window.sum, window.contexts, largest(oldest, t - size), least(end, t + size), window)
-            sum_rows(window.due, window.errors, largest(first, t - 2 * size), t, window)
-        if task.due:
-            break
-    # The words of the last windows, left to right; each one's targets begin at p - size.
-    for p in range(largest(oldest, t - size), least(end, t + size)):
-        settle(window, p, first, t, rate)
-        if p - size >= first:
-            add_scaled(window.due, -1, window.errors + ((p - size) & window.mask) * d, d)
+    block.n = n
+    for i in range(BLOCK):
+        block.coming[i] = window.words[least(t - n + i + 2, window.n - 1)]
+        block.entering[i] = window.words[least(t + window.size + i, window.n - 1)]
+    zero(block.contexts + n * d, (BLOCK - n) * d)
     return t
 
 
-cdef Py_ssize_t drawn_windows(
-    Window* window, Task* task, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t first, Py_ssize_t last, float rate, float slope,
-    uint64_t key,
-) noexcept nogil:
-    """As :func:`fixed_windows`, each target with a width of its own."""
-    cdef Py_ssize_t t = first, p, c, d = window.d, size, lo, hi
-    cdef float share
-    while t < last:
-        size = 1 + <Py_ssize_t>(mixed(key + <uint64_t>t) % <uint64_t>window.size)
-        lo, hi = largest(begin, t - size), least(end, t + size + 1)
-        if hi - lo > 1:
-            share = <float>1 / <float>(hi - lo - 1)
-            zero(task.h, d)
-            for p in range(lo, hi):
-                if p != t:
-                    add_scaled(task.h, share, window.inputs + window.words[p] * d, d)
-            take_step(task, window.words[t], rate, <uint64_t>t)
-            if task.broken:
-                break
-            for c in range(d):
-                task.error[c] *= share
-            for p in range(lo, hi):
-                if p != t:
-                    shrunk_row(window.inputs + window.words[p] * d, 0, task.error, d)
-            if window.decay > 0:
-                zero(window.due, d)
-                shrunk_row(window.inputs + window.words[t] * d, window.decay * rate, window.due, d)
+cdef inline void settle(Window* window, Py_ssize_t p, Py_ssize_t end) noexcept nogil:
+    """Add what is due to the word at p: the sum of its targets' errors, all below ``end``, without its own."""
+    cdef bint target = window.behind.first <= p < end
+    settle_row(
+        input_row(window, p), window.decay * rate_at(window, p) if target else 0, window.due,
+        ring(window.errors, window, p) if target else NULL, window.d,
+    )
+    if p - window.size >= window.behind.first:  # no word behind p is in the window of this target
+        add_scaled(window.due, -1, ring(window.errors, window, p - window.size), window.d)
+
+
+cdef inline void settle_rest(Window* window, Py_ssize_t t) noexcept nogil:
+    """The words of the last windows, left to right, where target t is not to come in this sentence."""
+    cdef Py_ssize_t p
+    for p in range(largest(window.behind.oldest, t - window.size), least(window.behind.end, t + window.size)):
+        settle(window, p, t)
+
+
+cdef inline void running_error(Window* window, Py_ssize_t t, const float* error) noexcept nogil:
+    """Bring the error of target t on its way to its words; NULL of a word that is alone."""
+    cdef Sentence* at = &window.behind
+    cdef Py_ssize_t size = window.size, d = window.d
+    if t == at.first:
+        zero(window.due, d)
+    if error is NULL:
+        zero(ring(window.errors, window, t), d)
+    else:
+        due_row(ring(window.errors, window, t), window.due,
+                <float>1 / <float>(least(at.end, t + size + 1) - largest(at.begin, t - size) - 1), error, d)
+    if t - size >= at.oldest:
+        settle(window, t - size, t + 1)
+    if (t + 1 - at.first) % RESUM == 0:
+        sum_rows(window.due, window.errors, largest(at.first, t + 1 - 2 * size), t + 1, window)
+    if t + 1 == at.end:
+        settle_rest(window, t + 1)
+
+
+cdef inline void drawn_error(Window* window, Py_ssize_t t, float* error) noexcept nogil:
+    cdef Sentence* at = &window.behind
+    cdef Py_ssize_t size = drawn_size(window, t), lo = largest(at.begin, t - size), hi = least(at.end, t + size + 1), p, c
+    if error is NULL:
+        return
+    for c in range(window.d):
+        error[c] *= <float>1 / <float>(hi - lo - 1)
+    for p in range(lo, hi):
+        if p != t:
+            add_scaled(input_row(window, p), 1, error, window.d)
+    if window.decay > 0:
+        zero(window.due, window.d)
+        shrunk_row(input_row(window, t), window.decay * rate_at(window, t), window.due, window.d)
+
+
+cdef void release(Window* window, Block* block, Py_ssize_t t, Py_ssize_t end) noexcept nogil:
+    """Bring the errors of the targets from t to ``end`` - 1 to the words of their contexts."""
+    cdef Py_ssize_t i = 0
+    cdef float* error
+    while t < end:
+        follow(window, &window.behind, t)
+        error = NULL
+        if window.behind.end - window.behind.begin > 1:
+            error = block.errors + i * window.d
+            i += 1
+        if window.dynamic:
+            drawn_error(window, t, error)
+        else:
+            running_error(window, t, error)
         t += 1
-        rate += slope
-        if task.due:
-            break
+
+
+cdef Py_ssize_t go_through(Window* window, Task* task, Block* block) noexcept nogil:
+    """Blocks of targets until all are done, a cluster is due or a number is not finite; returns the target to go on with."""
+    cdef Py_ssize_t t = window.lo, end, done
+    while t < window.hi and not task.due and not task.broken:
+        end = gather(window, block, t)
+        done = take_block(task, block)
+        if done < block.n:
+            end = block.places[done - 1] + 1 if done else t
+        release(window, block, t, end)
+        t = end
+    if not window.dynamic and window.lo < t < window.behind.end:
+        settle_rest(window, t)
     return t
 
 
@@ -179,9 +247,14 @@ def ring_rows(Py_ssize_t window):
     return rows
 
 
+def dual_scores(Py_ssize_t k, Py_ssize_t head):
+    """Cells of the scores of a block, of K clusters and the exact items."""
+    return BLOCK * row_width(k, head)
+
+
 def scratch_size(Py_ssize_t window, Py_ssize_t d, Py_ssize_t scores):
-    """Float cells that :func:`train_words` needs: two rings, five rows, and twice the scores of an instance."""
-    return (2 * ring_rows(window) + 5) * d + 2 * scores
+    """Float cells that :func:`train_words` needs: two rings, three rows, three blocks, and twice the scores."""
+    return (2 * ring_rows(window) + 3 + 3 * BLOCK) * d + 2 * scores
 
 
 def check_words(const int32_t[::1] words, const int64_t[::1] bounds, Py_ssize_t n_items):
@@ -227,7 +300,7 @@ cdef int take_dual(Task* task, tuple arrays) except -1:
 
 cdef Py_ssize_t scores_of(Task* task) noexcept:
     if task.objective <= PRINTED:
-        return largest(task.dual.k, task.dual.head + 1)
+        return BLOCK * row_width(task.dual.k, task.dual.head)
     return task.n if task.objective == GD else 1 + task.noise.n
 
 
@@ -246,7 +319,7 @@ def train_words(
         inputs, outputs: H and V, (N, d), changed in place; bias: (N).
         key: of the drawn widths. rate, slope: step size at target lo, and its change a target. decay: share of a word's
             row, times the rate, that is lost at each of its occurrences.
-        scratch: :func:`scratch_size` cells. items: 1 + negative cells.
+        scratch: :func:`scratch_size` cells. items: 1 + negative cells; for the dual objectives K.
         sums: 2 cells that are added to: objective, targets.
 
     Returns:
@@ -254,9 +327,9 @@ def train_words(
     """
     cdef Task task
     cdef Window w
-    cdef Py_ssize_t d = outputs.shape[1], ring = ring_rows(window), low, high, middle, sentence, last, t = lo
+    cdef Block block
+    cdef Py_ssize_t d = outputs.shape[1], rows = ring_rows(window), low, high, middle, t = lo
     cdef Py_ssize_t n_scores
-    cdef float at
     if not 0 <= lo <= hi <= words.shape[0] or bounds[bounds.shape[0] - 1] != words.shape[0]:
         raise ValueError("targets are out of range")
     if lo == hi:
@@ -271,20 +344,27 @@ def train_words(
         take_dual(&task, arrays)
     elif objective != GD:
         take_noise(&task.noise, task.n, arrays)
-        if items.shape[0] <= task.noise.n:
-            raise ValueError("items are too few")
-        task.items = &items[0]
+    if items.shape[0] < (task.dual.k if objective <= PRINTED else 0 if objective == GD else task.noise.n + 1):
+        raise ValueError("items are too few")
+    task.items = &items[0] if items.shape[0] else NULL
     n_scores = scores_of(&task)
     if scratch.shape[0] < scratch_size(window, d, n_scores):
         raise ValueError("scratch is too small")
     task.due = task.broken = False
     task.gained = 0
-    w.words, w.inputs, w.size, w.d, w.mask, w.decay = &words[0], &inputs[0, 0], window, d, ring - 1, decay
-    w.contexts, w.errors = &scratch[0], &scratch[ring * d]
-    w.sum = w.errors + ring * d
-    w.due, task.h, task.error, task.row = w.sum + d, w.sum + 2 * d, w.sum + 3 * d, w.sum + 4 * d
-    task.scores = w.sum + 5 * d
-    task.weights = task.scores + n_scores
+    w.words, w.bounds, w.inputs, w.size, w.d, w.mask, w.decay = &words[0], &bounds[0], &inputs[0, 0], window, d, rows - 1, decay
+    w.n = words.shape[0]
+    w.lo, w.hi, w.rate, w.slope, w.key, w.dynamic = lo, hi, rate, slope, key, dynamic
+    w.contexts, w.errors = &scratch[0], &scratch[rows * d]
+    w.sum = w.errors + rows * d
+    w.due, task.row = w.sum + d, w.sum + 2 * d
+    block.inputs, block.contexts = w.inputs, w.sum + 3 * d
+    block.errors, block.across = block.contexts + BLOCK * d, block.contexts + 2 * BLOCK * d
+    block.scores = task.scores = block.contexts + 3 * BLOCK * d
+    block.steps = task.weights = task.scores + n_scores
+    block.caught = task.items
+    if objective == DUAL:
+        block.width = row_width(task.dual.k, task.dual.head)
     low, high = 0, bounds.shape[0] - 1
     with nogil:
         while low + 1 < high:  # the sentence of target lo
@@ -293,16 +373,9 @@ def train_words(
                 low = middle
             else:
                 high = middle
-        sentence = low
-        while t < hi and not task.due and not task.broken:
-            last = least(hi, bounds[sentence + 1])
-            if t < last:
-                at = <float>(rate + slope * (t - lo))
-                if dynamic:
-                    t = drawn_windows(&w, &task, bounds[sentence], bounds[sentence + 1], t, last, at, <float>slope, key)
-                else:
-                    t = fixed_windows(&w, &task, bounds[sentence], bounds[sentence + 1], t, last, at, <float>slope)
-            sentence += 1
+        w.ahead.number = w.behind.number = low
+        w.ahead.end = w.behind.end = lo
+        t = go_through(&w, &task, &block)
     sums[0] += task.gained
     sums[1] += t - lo
     return t, BROKEN if task.broken else DUE if task.due else DONE

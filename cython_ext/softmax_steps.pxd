@@ -5,7 +5,7 @@ unigram prior and 0 without. Every step moves V, and leaves in ``error`` (d) wha
 Wang, Wang and Zhai, AAAI 2017; equations in brackets are theirs.
 
     DUAL  max f_i - E_alpha[f] - H(alpha) with alpha of the nearest of K clusters (8, 9, 16-18). Term (b) of (17) is pending:
-          the true outputs are V - alpha S. products = V_true^T alpha is kept exact by a rank-one update.
+          the true outputs are V - alpha S. products = V_true^T alpha is kept exact. In ``softmax_block.pxd``.
     PRINTED  the same, but V is without the pending part until a cluster's refresh, except at its top items.
     NCE, NS  logistic regression of the item against drawn ones, by f_j - log(negative q_j), or by f_j.
     GD    the gradient of the log-likelihood itself, O(N d).
@@ -14,10 +14,9 @@ Wang, Wang and Zhai, AAAI 2017; equations in brackets are theirs.
 from libc.math cimport NAN, isfinite, log
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from block_rows cimport add_moments
 from dense_rows cimport (
-    add_outer,
     add_scaled,
-    add_squares,
     dot,
     exponential,
     exponentials,
@@ -28,19 +27,8 @@ from dense_rows cimport (
     picked_products,
     products,
     scaled_difference,
-    second_order,
     sigmoids,
-    without_mix,
 )
-
-cdef extern from *:
-    """
-    #define WK_CAP 2.0f
-    #define WK_HUBER 2.0f
-    """
-    const float CAP "WK_CAP"      # most that the weight of a target may be
-    const float HUBER "WK_HUBER"  # standard deviations of a score from which the second order goes on in a line
-
 
 cdef enum Objective:
     DUAL = 0
@@ -92,7 +80,7 @@ cdef struct Task:
     float* h               # (d)
     float* error           # (d)
     float* row             # (d)
-    float* scores          # max(K, 1 + negative), or N for GD
+    float* scores          # K, 1 + negative, or N for GD
     float* weights         # as scores
     int32_t* items         # 1 + negative
     Dual dual
@@ -130,9 +118,9 @@ cdef inline int32_t drawn(const Noise* noise, Py_ssize_t n, uint64_t random) noe
     return <int32_t>place if <float>(random & <uint64_t>0xFFFFFFFF) * <float>2.3283064e-10 < noise.keep[place] else noise.alias[place]
 
 
-cdef inline Py_ssize_t nearest(Task* task) noexcept nogil:
-    """The cluster of a context by (9); before their first refresh all are equal, and the emptiest takes it."""
-    cdef Dual* dual = &task.dual
+cdef inline Py_ssize_t nearest(Dual* dual, const float* scores) noexcept nogil:
+    """The cluster of a context by (9), of its products with V^T alpha; before their first refresh all are equal, and the
+    emptiest takes it."""
     cdef Py_ssize_t k, best = 0
     cdef double value, highest = 0
     cdef bint found = False
@@ -144,7 +132,7 @@ cdef inline Py_ssize_t nearest(Task* task) noexcept nogil:
             return best
         dual.unseen = False
     for k in range(dual.k):
-        value = task.scores[k] + dual.totals[CONSTANT * dual.k + k]
+        value = scores[k] + dual.totals[CONSTANT * dual.k + k]
         if k == 0 or value > highest:
             best, highest = k, value
     return best
@@ -183,63 +171,35 @@ cdef inline double full_mass(const float* scores, float* weights, Py_ssize_t ite
     return scores[item] - highest - log(total)
 
 
-cdef inline void dual_step(Task* task, Py_ssize_t item, float rate) noexcept nogil:
+cdef inline bint is_due(const Dual* dual, Py_ssize_t c) noexcept nogil:
+    """Whether cluster c has had enough instances for a refresh."""
+    cdef double weight = dual.totals[WEIGHT * dual.k + c], pending = dual.totals[PENDING * dual.k + c]
+    return pending >= dual.limits[c] or (weight >= dual.limits[dual.k + c] and pending >= dual.limits[2 * dual.k + c])
+
+
+cdef inline void printed_step(Task* task, Py_ssize_t item, float rate) noexcept nogil:
     cdef Dual* dual = &task.dual
-    cdef Py_ssize_t d = task.d, n_k = dual.k, n_head = dual.head, c, k
-    cdef const float* alpha = dual.alpha + item * n_k
-    cdef const float* row = task.outputs + item * d
-    cdef float score, tail, weight, product, linear, ratio
-    cdef double log_sum, log_tail
+    cdef Py_ssize_t d = task.d, n_k = dual.k, c, k
+    cdef float* row = task.outputs + item * d
+    cdef float score
+    cdef double log_sum
     products(dual.products, task.h, n_k, d, task.scores)
-    c = nearest(task)
-    product = task.scores[c]
-    log_sum = task.scores[c] + dual.totals[CONSTANT * n_k + c]
-    if task.objective == DUAL and item >= n_head:
-        without_mix(row, alpha, dual.pending, n_k, d, task.row)
-        row = task.row
+    c = nearest(dual, task.scores)
     score = dot(row, task.h, d) + task.bias[item]
-    log_sum += second_order(
-        task.error, dual.products + c * d, dual.variances + c * d, task.h, dual.means + c * d, HUBER, d
-    )
-    log_tail = log_sum
+    log_sum = task.scores[c] + dual.totals[CONSTANT * n_k + c]
     if not isfinite(score) or not isfinite(log_sum):
         task.broken = True
         return
-    if n_head > 0:
-        products(task.outputs, task.h, n_head, d, task.scores)
-        for k in range(n_head):
-            task.scores[k] += task.bias[k]
-        log_sum = shared_mass(task.scores, task.weights, log_sum, n_head)
-    if task.objective == DUAL and item >= n_head:
-        linear = score - task.bias[item] - product - dot(row, dual.means + c * d, d) + dot(
-            dual.products + c * d, dual.means + c * d, d
-        )
-        ratio = alpha[c] * (1 + linear if linear > -0.9 else <float>0.1) * exponential(<float>(log_tail - score))
-        rate *= ratio if ratio < CAP else CAP
-    tail = rate * (task.weights[n_head] if n_head else 1)
     task.gained += score - log_sum
-    scaled_difference(task.error, rate, row, tail, task.error, d)
-    if n_head > 0:
-        for k in range(n_head):
-            task.weights[k] *= -rate
-        learn_rows(task.outputs, task.weights, task.h, task.error, n_head, d)
-    add_scaled(task.outputs + item * d, rate, task.h, d)
-    add_scaled(dual.pending + c * d, tail, task.h, d)
-    add_squares(dual.squares + c * d, tail, task.h, d)
-    if task.objective == DUAL:
-        weight = rate if item >= n_head else 0
-        for k in range(n_k):
-            task.weights[k] = weight * alpha[k] - tail * dual.gram[k * n_k + c]
-        add_outer(dual.products, task.weights, task.h, n_k, d)
-    else:
-        for k in range(dual.q):
-            item = dual.top[c * dual.q + k]
-            add_scaled(task.outputs + item * d, -rate * dual.alpha[item * n_k + c], task.h, d)
-    dual.totals[WEIGHT * n_k + c] += tail
+    scaled_difference(task.error, rate, row, rate, dual.products + c * d, d)
+    add_scaled(row, rate, task.h, d)
+    add_moments(dual.pending + c * d, dual.squares + c * d, rate, task.h, d)
+    for k in range(dual.q):
+        item = dual.top[c * dual.q + k]
+        add_scaled(task.outputs + item * d, -rate * dual.alpha[item * n_k + c], task.h, d)
+    dual.totals[WEIGHT * n_k + c] += rate
     dual.totals[PENDING * n_k + c] += 1
-    task.due = dual.totals[PENDING * n_k + c] >= dual.limits[c] or (
-        dual.totals[WEIGHT * n_k + c] >= dual.limits[n_k + c] and dual.totals[PENDING * n_k + c] >= dual.limits[2 * n_k + c]
-    )
+    task.due = is_due(dual, c)
 
 
 cdef inline Py_ssize_t draw_items(
@@ -316,9 +276,9 @@ cdef inline void full_step(Task* task, Py_ssize_t item, float rate) noexcept nog
 
 
 cdef inline void take_step(Task* task, Py_ssize_t item, float rate, uint64_t counter) noexcept nogil:
-    """One instance by the task's objective; ``counter`` numbers it for the random draws."""
-    if task.objective <= PRINTED:
-        dual_step(task, item, rate)
+    """One instance by an objective other than DUAL; ``counter`` numbers it for the random draws."""
+    if task.objective == PRINTED:
+        printed_step(task, item, rate)
     elif task.objective == GD:
         full_step(task, item, rate)
     else:

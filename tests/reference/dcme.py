@@ -153,39 +153,60 @@ class Vectors:
         self.top[c] = np.sort(np.argsort(-self.alpha[:, c])[: self.top.shape[1]])
 
 
-def train(vectors, H, sentence, window, first, last, rate, slope=0.0, decay=0.0, offset=0):
-    """Fixed windows over the targets first to last - 1 of one sentence; H (N, d) is changed in place.
+BLOCK = 8  # targets whose contexts are read together
 
-    A word's row is as it was when the word entered the window, and its gradients reach it when it leaves. Returns (target after
-    the last one done, sum of the objective); stops where a cluster is due.
+
+def train(vectors, H, words, bounds, window, lo, hi, rate, slope=0.0, decay=0.0):
+    """Fixed windows over the targets lo to hi - 1 of sentences that end at ``bounds``; H (N, d) is changed in place.
+
+    A word's row is as it was when a context first took it in, with the contexts of the block, and its gradients reach it when it leaves
+    the window, after the block's steps, each of which is whole here. Returns (target after the last one done, sum of the objective);
+    stops where a cluster is due.
     """
-    n, gained = len(sentence), 0.0
-    entered = {p: H[sentence[p]].copy() for p in range(max(0, first - window), min(n, first + window))}
-    errors = {}
+    gained, t, entered, errors = 0.0, lo, {}, {}
+    ends = {p: (begin, end) for begin, end in zip(bounds[:-1], bounds[1:], strict=True) for p in range(begin, end)}
 
-    def settle(p, end, rate):
-        shrink = decay * rate if first <= p < last and p < end else 0
-        row = sum((e for t, e in errors.items() if abs(t - p) <= window and t != p), np.zeros(H.shape[1]))
-        H[sentence[p]] = H[sentence[p]] * (1 - shrink) + row
+    def around(p):
+        begin, end = ends[p]
+        return [q for q in range(max(begin, p - window), min(end, p + window + 1)) if q != p]
 
-    t = first
-    while t < last:
-        if t + window < n:
-            entered[t + window] = H[sentence[t + window]].copy()
-        around = [p for p in range(max(0, t - window), min(n, t + window + 1)) if p != t]
-        if around:
-            h = np.mean([entered[p] for p in around], axis=0)
-            error, gain = vectors.step(h, sentence[t], rate, t + offset)
+    def settle(p, done):
+        own = lo <= p < done
+        row = sum((errors[q] for q in around(p) if q in errors and q < done), np.zeros(H.shape[1]))
+        H[words[p]] = H[words[p]] * (1 - (decay * (rate + slope * (p - lo)) if own else 0)) + row
+
+    def oldest(p):
+        return max(ends[p][0], lo - window)
+
+    due = False
+    while t < hi and not due:
+        block = []
+        for p in range(t, hi):
+            if len(block) == BLOCK:
+                break
+            if near := around(p):
+                for q in [*near, p]:
+                    entered.setdefault(q, H[words[q]].copy())
+                block.append((p, np.mean([entered[q] for q in near], axis=0)))
+            last = p + 1
+        for p, h in block:
+            error, gain = vectors.step(h, words[p], rate + slope * (p - lo), p)
             gained += gain
-            errors[t] = error / len(around)
-        if t - window >= max(0, first - window):
-            settle(t - window, last, rate)
-        t += 1
-        rate += slope
-        if vectors.objective in ("dcme", "printed") and vectors.due().any():
-            break
-    for p in range(max(0, first - window, t - window), min(n, t + window)):
-        settle(p, t, rate)
+            errors[p] = error / len(around(p))
+            due = vectors.objective in ("dcme", "printed") and bool(vectors.due().any())
+            if due:
+                last = p + 1 if p != block[-1][0] else last
+                break
+        for p in range(t, last):
+            if p - window >= oldest(p):
+                settle(p - window, p + 1)
+            if p + 1 == ends[p][1]:
+                for q in range(max(oldest(p), p + 1 - window), p + 1):
+                    settle(q, p + 1)
+        t = last
+    if t > lo and t < ends[t - 1][1]:
+        for q in range(max(oldest(t - 1), t - window), min(ends[t - 1][1], t + window)):
+            settle(q, t)
     return t, gained
 
 

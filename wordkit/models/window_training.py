@@ -112,10 +112,11 @@ class WindowTrainer:
         negative = self.noise.negative if self.noise else 0
         scores = n if self.code == dual_clustering.OBJECTIVES["gd"] else negative + 1
         if self.clusters:
-            scores = max(self.clusters.k, self.clusters.head + 1)
+            scores = dual_clustering.dual_scores(self.clusters.k, self.clusters.head)
+        items = self.clusters.k if self.clusters else negative + 1
         cells = dual_clustering.scratch_size(self.window, d, scores)
         return [
-            (np.empty(cells, dtype=np.float32), np.empty(negative + 1, dtype=np.int32))
+            (np.empty(cells, dtype=np.float32), np.empty(items, dtype=np.int32))
             for _ in range(self.threads)
         ]
 
