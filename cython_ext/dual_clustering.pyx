@@ -4,12 +4,10 @@ The target at position t of a sentence has the context h_t = mean of H[w_p], 0 <
 (Wang, Wang and Zhai 2017, equation 3, with the words there are in place of 2c). With a fixed window the sum over a window
 moves on by one word in and one out, and so does the sum of the gradients that are due to a word (18): O(d) a target for any
 window. A word's gradients are added to its row of H when it leaves the window; what is subtracted from the sum is the row as it was
-added. With a dynamic window (word2vec's habit) each target draws its width from 1 to ``window``, and its words are gone
-through.
+added. With a dynamic window (word2vec's habit) each target draws its width from 1 to ``window``: its words are gone through.
 
-Targets are taken in blocks, which pass over the ends of sentences: the contexts of a block are gathered, its steps are taken, and then
-its gradients are brought to the words. So a row of H is read up to seven targets before its turn.
-
+Targets are taken in blocks, which pass over the ends of sentences: its contexts are gathered, its steps are taken, and its
+gradients are brought to the words. So a row of H is read up to seven targets before its turn.
 Rows are float32, of a length d that is a multiple of 8.
 """
 
@@ -328,8 +326,7 @@ def train_words(
     cdef Task task
     cdef Window w
     cdef Block block
-    cdef Py_ssize_t d = outputs.shape[1], rows = ring_rows(window), low, high, middle, t = lo
-    cdef Py_ssize_t n_scores
+    cdef Py_ssize_t d = outputs.shape[1], rows = ring_rows(window), n_scores, low, high, middle, t = lo
     if not 0 <= lo <= hi <= words.shape[0] or bounds[bounds.shape[0] - 1] != words.shape[0]:
         raise ValueError("targets are out of range")
     if lo == hi:
@@ -365,14 +362,11 @@ def train_words(
     block.caught = task.items
     if objective == DUAL:
         block.width = row_width(task.dual.k, task.dual.head)
-    low, high = 0, bounds.shape[0] - 1
+    low, high = 0, bounds.shape[0] - 1  # around the sentence of target lo
     with nogil:
-        while low + 1 < high:  # the sentence of target lo
+        while low + 1 < high:
             middle = (low + high) // 2
-            if bounds[middle] <= lo:
-                low = middle
-            else:
-                high = middle
+            low, high = (middle, high) if bounds[middle] <= lo else (low, middle)
         w.ahead.number = w.behind.number = low
         w.ahead.end = w.behind.end = lo
         t = go_through(&w, &task, &block)

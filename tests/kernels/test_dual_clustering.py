@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -146,7 +148,7 @@ def test_pieces_make_no_difference(objective):
             trainer.clusters.limits[:] = np.inf
     whole.train(words, bounds, 0, len(words), Steps(7, 0.1, 0.0))
     cuts = [0, 8, 16, 32, 57, 66]
-    for lo, hi in zip(cuts[:-1], cuts[1:], strict=True):
+    for lo, hi in pairwise(cuts):
         parts.train(words, bounds, lo, hi, Steps(7, 0.1, 0.0))
     assert np.array_equal(whole.outputs, parts.outputs) and np.array_equal(whole.inputs, parts.inputs)
 
@@ -239,7 +241,10 @@ def test_doors():
     dual, _, _, _, _ = setting(2, "dcme", head=3)
     dual_scratch, numbers = dual._scratch[0]
     given = {"objective": 0, "arrays": dual._arrays(dual.clusters.own(), 0)}
-    for changed in ({"scratch": dual_scratch[:-1], "items": numbers}, {"scratch": dual_scratch, "items": numbers[:-1]}):
+    for changed in (
+        {"scratch": dual_scratch[:-1], "items": numbers},
+        {"scratch": dual_scratch, "items": numbers[:-1]},
+    ):
         with pytest.raises(ValueError):
             call(**given, **changed)
     assert call(hi=0) == (0, dual_clustering.DONE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 CAP, HUBER = 2.0, 2.0
@@ -159,12 +161,12 @@ BLOCK = 8  # targets whose contexts are read together
 def train(vectors, H, words, bounds, window, lo, hi, rate, slope=0.0, decay=0.0):
     """Fixed windows over the targets lo to hi - 1 of sentences that end at ``bounds``; H (N, d) is changed in place.
 
-    A word's row is as it was when a context first took it in, with the contexts of the block, and its gradients reach it when it leaves
-    the window, after the block's steps, each of which is whole here. Returns (target after the last one done, sum of the objective);
-    stops where a cluster is due.
+    A word's row is as it was when a context first took it in, with the contexts of the block, and its gradients reach it when it
+    leaves the window, after the block's steps, each of which is whole here. Returns (target after the last one done, sum of the
+    objective); stops where a cluster is due.
     """
     gained, t, entered, errors = 0.0, lo, {}, {}
-    ends = {p: (begin, end) for begin, end in zip(bounds[:-1], bounds[1:], strict=True) for p in range(begin, end)}
+    ends = {p: (begin, end) for begin, end in pairwise(bounds) for p in range(begin, end)}
 
     def around(p):
         begin, end = ends[p]

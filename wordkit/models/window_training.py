@@ -116,8 +116,7 @@ class WindowTrainer:
         items = self.clusters.k if self.clusters else negative + 1
         cells = dual_clustering.scratch_size(self.window, d, scores)
         return [
-            (np.empty(cells, dtype=np.float32), np.empty(items, dtype=np.int32))
-            for _ in range(self.threads)
+            (np.empty(cells, dtype=np.float32), np.empty(items, dtype=np.int32)) for _ in range(self.threads)
         ]
 
     def train(self, words: np.ndarray, bounds: np.ndarray, lo: int, hi: int, steps: Steps) -> None:
