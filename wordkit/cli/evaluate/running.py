@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wordkit.tally import Tally
 
 Set = TypeVar("Set")
+Vectors = TypeVar("Vectors")
 
 
 def read_each(
@@ -105,23 +106,24 @@ def print_evaluation(
 
 
 def with_comparisons(
-    vec: str,
-    against: str | None,
-    evaluate: Callable[[str], list[Result]],
+    vec: Vectors,
+    against: Vectors | None,
+    evaluate: Callable[[Vectors], list[Result]],
     intervals: bool,
     seed: int,
 ) -> list[Result]:
     """Results of the vectors, with what ``--intervals`` and ``--against`` add.
 
     Args:
-        evaluate: results of a vector file, one a set.
+        vec, against: vector files, or other things whose string is what results call them.
+        evaluate: results of one of them, one a set.
     """
     results = evaluate(vec)
     if intervals or against is not None:
         from wordkit.evaluation.uncertainty import compared
 
         others = None if against is None else evaluate(against)
-        results = compared(results, others, against, intervals, seed)
+        results = compared(results, others, None if against is None else str(against), intervals, seed)
     return results
 
 
