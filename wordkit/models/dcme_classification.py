@@ -109,7 +109,7 @@ class ClassifierRun:
             if value != before:
                 way = "begin anew: the step sizes fall over the epochs" if name == "epochs" else ""
                 raise contradiction(name, value, before, self.options["resume"], way)
-        check_features(self.file.features, self.options, self.explicit)
+        check_features(self.file.features, self.options, self.explicit, self.options["resume"])
 
     def _check_memory(self) -> None:
         """Tell before the training that the weights cannot fit: the system would kill the run."""
