@@ -118,6 +118,11 @@ def with_comparisons(
         vec, against: vector files, or other things whose string is what results call them.
         evaluate: results of one of them, one a set.
     """
+    from wordkit.formats.opening import Input
+
+    if against is not None and str(against) != "-":
+        with Input(str(against)):  # a name that leads nowhere is told now, not after the work on the other
+            pass
     results = evaluate(vec)
     if intervals or against is not None:
         from wordkit.evaluation.uncertainty import compared
