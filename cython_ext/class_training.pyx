@@ -4,15 +4,17 @@ Class j of a row x has the score f_j = W_j.x + b_j. W is kept by feature, (featu
 side by side; ``width`` and ``k_width`` are N and K rounded up to multiples of 8, with zeros in between. Wang, Wang and Zhai 2017,
 equations 2, 9, 10, 14 and 16.
 
-The dual objective keeps by feature A = W_true alpha and S, each cluster's sums of pending rows: W_true = W - S alpha^T. The row
-goes to the cluster c of (9). Its own class and the Q likeliest of the cluster, its head, have their true scores; all the others
-have in common the mass that the cluster says of them,
+The dual objective keeps by feature A = W_true alpha and S, each cluster's sums of pending rows. The row goes to the cluster c of
+(9). Its own class and the Q likeliest of the cluster, its head, have their true scores; all the others have in common the mass
+that the cluster says of them,
 
     log of sum over the rest of exp(f_j) >= (E_alpha[f] - sum over the head of alpha_j f_j) / r + constant,  r their share of alpha,
 
-(5) with alpha restricted to them, and share it as alpha does: their gradient -alpha_j tau x is pending in S_c. What S_c then takes
-from the direct classes as well is given back to their cells of W at once. Squares of the pending rows are summed for the second
-order, which the pass of ``models/class_clusters.py`` takes. The printed variant has no head, and leaves W without
+(5) with alpha restricted to them, and share it as rho, which is alpha without the head, of sum 1: their gradient -rho_j tau x is
+pending in S_c, and W_true = W - S rho^T. If the row's own class is among the rest, what S_c takes from it is given back to its
+cells of W at once. No step is larger than some rates, whatever the shares: threads lose each other's steps now and then, and of
+large ones that cancel each other the rest would be without bound. Squares of the pending rows are summed for the second
+order, which the pass of ``models/class_clusters.py`` takes. The printed variant has no head (rho is alpha), and leaves W without
 the pending part. Nothing reads W between two passes then but the value of the objective: whether top classes have their term (b) at
 once or with the others makes no difference to what is learned.
 """
@@ -44,12 +46,11 @@ cdef enum:
 
 cdef extern from *:
     """
-    #define WK_LEAST_SHARE 1e-4f
+    #define WK_LEAST_OTHERS 0.1f
     #define WK_MOST 0.999f
     """
-    const float LEAST_SHARE "WK_LEAST_SHARE"  # of alpha, that the rest is taken to have
-    const float MOST "WK_MOST"                # of the rest, that a row's own class is taken to have
-
+    const float LEAST_OTHERS "WK_LEAST_OTHERS"  # of the rest, that all but the row's own class are taken to have by the step
+    const float MOST "WK_MOST"                  # of the rest, that a row's own class is taken to have by the mass
 
 
 cdef struct Task:
@@ -62,7 +63,8 @@ cdef struct Task:
     int32_t* items
     Py_ssize_t k, k_width, q
     const float* alpha      # (n, k_width)
-    const float* gram       # (k, k_width) alpha^T alpha
+    const float* rho        # (n, k_width) alpha without the head, of sum 1
+    const float* gram       # (k, k_width) rho^T alpha
     float* sums             # (features, 2 k_width) A, S
     float* squares          # (features, k_width) sums of rate x^2
     double* totals          # (6, k): as in softmax_steps.pxd, and TAIL, SHARE
@@ -96,7 +98,7 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
     cdef Py_ssize_t n_k = task.k, wide = task.k_width, q = task.q, n = 0, c, s, k, own = -1
     cdef const float* alpha
     cdef const int32_t* top
-    cdef float back, rest = 1, value, share
+    cdef float back, taken = 0, value
     cdef double tail
     for k in range(2 * wide):
         task.products[k] = task.gains[k] = 0
@@ -114,27 +116,26 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
     picked_cells(task.scores, task.cells, index, x, nnz, task.width, task.items, n)
     tail = task.products[c]
     for s in range(n):
-        alpha = task.alpha + task.items[s] * wide
-        task.scores[s] -= dot(alpha, task.products + wide, wide)
+        task.scores[s] -= dot(task.rho + task.items[s] * wide, task.products + wide, wide)
         if s < q:
-            tail -= alpha[c] * task.scores[s]
+            tail -= task.alpha[task.items[s] * wide + c] * task.scores[s]
         task.scores[s] += task.bias[task.items[s]]
-        rest -= alpha[c]
-    share = <float>task.totals[SHARE * n_k + c]
-    tail = tail / share + task.totals[TAIL * n_k + c]
-    if own == q:  # the row's own class is not among the rest
-        value = task.alpha[item * wide + c] / share
-        tail += log(1 - value if value < MOST else 1 - MOST)
+    tail = tail / task.totals[SHARE * n_k + c] + task.totals[TAIL * n_k + c]
+    if own == q:  # the row's own class has a score of its own
+        taken = task.rho[item * wide + c]
+        tail += log(1 - taken if taken < MOST else 1 - MOST)
     if not isfinite(task.scores[own]) or not isfinite(tail):
         task.broken = True
         return
     task.gained += task.scores[own] - shared_mass(task.scores, task.weights, tail, n)
-    back = rate * task.weights[n] / (rest if rest > LEAST_SHARE else LEAST_SHARE)
+    back = rate * task.weights[n] / (1 - taken if 1 - taken > LEAST_OTHERS else LEAST_OTHERS)
     for k in range(n_k):
         task.gains[k] = -back * task.gram[c * wide + k]
     for s in range(n):
         alpha = task.alpha + task.items[s] * wide
-        value = back * alpha[c] - rate * task.weights[s] + (rate if s == own else <float>0)
+        value = -rate * task.weights[s]
+        if s == own:
+            value += rate + back * taken
         task.weights[s] = value
         for k in range(n_k):
             task.gains[k] += value * alpha[k]
@@ -219,13 +220,13 @@ def check_rows(const float[::1] data, const int32_t[::1] indices, const int64_t[
 
 cdef int take_dual(Task* task, Py_ssize_t features, tuple arrays) except -1:
     """Pointers of the clusters' arrays; ValueError where shapes do not fit."""
-    cdef const float[:, ::1] alpha = arrays[0], gram = arrays[1]
-    cdef float[:, ::1] sums = arrays[2]
-    cdef double[:, ::1] totals = arrays[3]
-    cdef const int32_t[:, ::1] top = arrays[4]
-    cdef float[:, ::1] squares = arrays[5]
+    cdef const float[:, ::1] alpha = arrays[0], rho = arrays[1], gram = arrays[2]
+    cdef float[:, ::1] sums = arrays[3]
+    cdef double[:, ::1] totals = arrays[4]
+    cdef const int32_t[:, ::1] top = arrays[5]
+    cdef float[:, ::1] squares = arrays[6]
     cdef Py_ssize_t k = totals.shape[1], wide = alpha.shape[1], i, j
-    if (alpha.shape[0] != task.n or k < 1 or wide < k or wide % 8 or gram.shape[0] != k or gram.shape[1] != wide
+    if (alpha.shape[0] != task.n or rho.shape[0] != task.n or rho.shape[1] != wide or k < 1 or wide < k or wide % 8 or gram.shape[0] != k or gram.shape[1] != wide
             or sums.shape[0] != features or sums.shape[1] != 2 * wide or squares.shape[0] != features
             or squares.shape[1] != wide or totals.shape[0] != 6 or top.shape[0] != k
             or top.shape[1] >= task.n):
@@ -235,7 +236,8 @@ cdef int take_dual(Task* task, Py_ssize_t features, tuple arrays) except -1:
             if not 0 <= top[i, j] < task.n:
                 raise ValueError("a top class does not exist")
     task.k, task.k_width, task.q = k, wide, top.shape[1]
-    task.alpha, task.gram, task.sums, task.totals = &alpha[0, 0], &gram[0, 0], &sums[0, 0], &totals[0, 0]
+    task.alpha, task.rho, task.gram = &alpha[0, 0], &rho[0, 0], &gram[0, 0]
+    task.sums, task.totals = &sums[0, 0], &totals[0, 0]
     task.squares = &squares[0, 0]
     task.top = &top[0, 0] if top.shape[1] else NULL
     return 0
@@ -251,7 +253,7 @@ def train_rows(
     Args:
         data, indices, indptr: rows that passed :func:`check_rows`. classes: (rows) int32. order: row numbers.
         objective: of ``dual_clustering.OBJECTIVES``.
-        arrays: for the dual objectives alpha (N, k_width), gram (K, k_width), sums (features, 2 k_width), totals (6, K), top
+        arrays: for the dual objectives alpha and rho (N, k_width), gram (K, k_width), sums (features, 2 k_width), totals (6, K), top
             (K, Q) and squares (features, k_width); for NCE and NS the noise: keep (N), alias (N), shift (N), number, key; for GD ().
         cells: W, (features, width), changed in place. bias: (N).
         rate, slope: step size at row order[lo], and its change a row.

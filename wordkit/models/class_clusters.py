@@ -5,7 +5,7 @@ Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and th
 refreshed all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
 
 Second order: among the classes without exact scores the soft-max of a row x is about alpha_j (1 + (W_j - R_c).(x - m_c)), R_c
-their mean weights by alpha, so that beside alpha_j S_c the term alpha_j C (W_j - R_c) is due, C the sum of rate x (x - m)^2 by
+their mean weights by alpha, so that beside alpha_j S_c the term alpha_j C (W_j - R_c) is due (alpha: of these classes alone), C the sum of rate x (x - m)^2 by
 feature. Summed over the clusters it moves a weight w towards a mean a of the R_c, by f = sum of alpha_jc C_c, and is taken
 implicitly: w = (w + f a) / (1 + f).
 """
@@ -32,7 +32,6 @@ _LEAST_TAIL = (
 )
 # Of the curvature only the diagonal is known, as if the features of a document were independent; they are not.
 _CURVATURE = 4.0
-_LEAST = np.float32(1e-12)
 _FIRST = 32  # rows a cluster before the first pass
 _GROWTH = 1.0  # a pass is due when the rows since the last are this share of all before
 
@@ -51,8 +50,8 @@ class ClassClusters:
         top: Q, classes of a cluster with scores of their own. printed: the paper's algorithm, for which there are none.
 
     Attributes:
-        alpha: float32 (N, k_width). gram: float32 (K, k_width), alpha^T alpha. sums: float32 (features, 2 k_width): A = W_true
-        alpha and S. squares: float32 (features, k_width), sums of rate x^2. totals: float64 (6, K): constant of the bound, sum of
+        alpha: float32 (N, k_width). rho: the same without the top classes, of sum 1. gram: float32 (K, k_width), rho^T alpha.
+        sums: float32 (features, 2 k_width): A = W_true alpha and S. squares: float32 (features, k_width), sums of rate x^2. totals: float64 (6, K): constant of the bound, sum of
         rates and number of the pending rows, refreshes, constant and share of the rest. top_items: int32 (K, Q). seen: rows
         before the last pass.
     """
@@ -62,7 +61,7 @@ class ClassClusters:
     ) -> None:
         n, k = len(bias), clusters
         self.n, self.k, self.width, self.beta, self.printed, self.seen = n, k, round_up(k), beta, printed, 0
-        self.alpha = np.zeros((n, self.width), dtype=np.float32)
+        self.alpha, self.rho = np.zeros((2, n, self.width), dtype=np.float32)
         self.gram = np.zeros((k, self.width), dtype=np.float32)
         self.sums = np.zeros((features, 2 * self.width), dtype=np.float32)
         self.squares = np.zeros((features, self.width), dtype=np.float32)
@@ -72,7 +71,7 @@ class ClassClusters:
 
     def arrays(self, totals: np.ndarray) -> tuple[np.ndarray, ...]:
         """What the training kernel takes."""
-        return self.alpha, self.gram, self.sums, totals, self.top_items, self.squares
+        return self.alpha, self.rho, self.gram, self.sums, totals, self.top_items, self.squares
 
     def until_due(self) -> int:
         """Rows until the next pass."""
@@ -89,20 +88,18 @@ class ClassClusters:
         pending = self.sums[:, self.width : self.width + k]
         due = np.flatnonzero(self.totals[WEIGHT] > 0)
         scales = (1 / np.maximum(self.totals[WEIGHT], 1e-30)).astype(np.float32)
-        alpha = np.ascontiguousarray(self.alpha[:, :k].T)
-        rest = alpha.copy()
-        np.put_along_axis(rest, self.top_items, 0, axis=1)  # the scores of the head are exact
+        rho = np.ascontiguousarray(self.rho[:, :k].T)
         blocks = [(lo, min(lo + _BLOCK, len(cells))) for lo in range(0, len(cells), _BLOCK)]
 
         def fold(block: tuple[int, int]) -> np.ndarray:
             rows, sums = cells[slice(*block)], pending[slice(*block)]
-            rows[:, :n] -= sums @ alpha
+            rows[:, :n] -= sums @ rho
             if not self.printed:
                 spread = self.squares[slice(*block), :k] - np.square(sums) * scales
                 spread = np.float32(_CURVATURE) * np.maximum(spread, 0)
-                centre = rows[:, :n] @ np.ascontiguousarray(rest.T) / np.maximum(rest.sum(axis=1), _LEAST)
-                rows[:, :n] += (spread * centre) @ rest
-                rows[:, :n] /= 1 + spread @ rest
+                centre = rows[:, :n] @ self.rho[:, :k]
+                rows[:, :n] += (spread * centre) @ rho
+                rows[:, :n] /= 1 + spread @ rho
             return (sums[:, due] * scales[due]).T @ rows[:, :n]
 
         with np.errstate(over="ignore", invalid="ignore"):
@@ -128,7 +125,6 @@ class ClassClusters:
         log_alpha = log_softmax(scores.astype(np.float64))
         alpha = np.exp(log_alpha)
         self.alpha[:, due] = alpha.T
-        self.gram[:, : self.k] = self.alpha[:, : self.k].T @ self.alpha[:, : self.k]
         # log Z(m) = E_alpha[W_j].m + H(alpha) + E_alpha[b], tight at the mean.
         self.totals[CONSTANT, due] = (alpha * (bias - log_alpha)).sum(axis=1)
         q = self.top_items.shape[1]
@@ -138,31 +134,34 @@ class ClassClusters:
             rest[top] = False
             share = max(float(row[rest].sum()), _LEAST_TAIL)
             highest = at[rest].max()
-            log_sum = highest + math.log(np.exp(at[rest] - highest).sum())
+            masses = np.exp(at[rest] - highest)
+            self.rho[:, c] = 0
+            self.rho[rest, c] = masses / masses.sum()
             self.totals[SHARE, c] = share
-            self.totals[TAIL, c] = log_sum - float(row[rest] @ (at - bias)[rest]) / share
+            self.totals[TAIL, c] = highest + math.log(masses.sum()) - float(row[rest] @ (at - bias)[rest]) / share
             self.top_items[c] = top
+        self.gram[:, : self.k] = self.rho[:, : self.k].T @ self.alpha[:, : self.k]
 
     def true_cells(self, cells: np.ndarray) -> np.ndarray:
-        """W - S alpha^T (features, N), a new array; clusters and weights stay as they are."""
+        """W - S rho^T (features, N), a new array; clusters and weights stay as they are."""
         out = np.array(cells[:, : self.n])
         pending = self.sums[:, self.width : self.width + self.k]
         if not pending.any():
             return out
         for lo in range(0, len(out), _BLOCK):
-            out[lo : lo + _BLOCK] -= pending[lo : lo + _BLOCK] @ self.alpha[:, : self.k].T
+            out[lo : lo + _BLOCK] -= pending[lo : lo + _BLOCK] @ self.rho[:, : self.k].T
         return out
 
     def pending_scores(self, X: scipy.sparse.csr_array) -> np.ndarray:
-        """X S alpha^T (n, N), what the scores of rows by the weights alone have too much."""
-        return (X @ self.sums[:, self.width : self.width + self.k]) @ self.alpha[:, : self.k].T
+        """X S rho^T (n, N), what the scores of rows by the weights alone have too much."""
+        return (X @ self.sums[:, self.width : self.width + self.k]) @ self.rho[:, : self.k].T
 
     # --- state ------------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, np.ndarray]:
         """Arrays that :meth:`restore` takes."""
         return {
-            "clusters_alpha": self.alpha, "clusters_gram": self.gram, "clusters_sums": self.sums,
+            "clusters_alpha": self.alpha, "clusters_rho": self.rho, "clusters_gram": self.gram, "clusters_sums": self.sums,
             "clusters_squares": self.squares,
             "clusters_totals": self.totals, "clusters_top": self.top_items, "clusters_seen": np.array([self.seen]),
         }  # fmt: skip
@@ -178,7 +177,8 @@ class ClassClusters:
         counts = found["clusters_totals"][[WEIGHT, PENDING, REFRESHED]]
         require(bool((counts >= 0).all()), "clusters_totals is negative")
         require(bool((found["clusters_totals"][SHARE] > 0).all()), "clusters_totals has no share")
-        self.alpha, self.gram = found["clusters_alpha"].copy(), found["clusters_gram"].copy()
+        self.alpha, self.rho = found["clusters_alpha"].copy(), found["clusters_rho"].copy()
+        self.gram = found["clusters_gram"].copy()
         self.squares = found["clusters_squares"].copy()
         self.sums, self.totals = found["clusters_sums"].copy(), found["clusters_totals"].copy()
         self.top_items, self.seen = top.copy(), seen
