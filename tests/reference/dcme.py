@@ -204,12 +204,10 @@ class Classes:
         )
         if clusters is not None:
             k, n = clusters.k, len(bias)
-            self.alpha, self.rho = clusters.alpha[:, :k].astype(float), clusters.rho[:, :k].astype(float)
+            self.alpha, self.rho = clusters.alpha.astype(float), clusters.rho.astype(float)
             self.S, self.squares = np.zeros((2, len(weights), k))
             self.A = self.W @ self.alpha  # only the printed variant's, which stays as it was
-            self.constant, self.weight, self.pending, self.refreshed, self.tail, self.share = (
-                clusters.totals.copy()
-            )
+            self.constant, self.weight, self.pending, self.refreshed, self.tail = clusters.totals.copy()
             self.top = clusters.top_items.copy()
             assert self.alpha.shape == (n, k)
 
@@ -252,7 +250,7 @@ class Classes:
             self.weight[c] += rate
             return scores[item] - products[c] - self.constant[c]
         head = list(self.top[c])
-        tail = (products[c] - a[head] @ (scores - self.b)[head]) / self.share[c] + self.tail[c]
+        tail = x @ true @ self.rho[:, c] + self.tail[c]
         direct = head if item in head else [*head, item]
         taken = 0 if item in head else self.rho[item, c]
         tail += np.log(1 - min(taken, self.MOST))
@@ -269,7 +267,7 @@ class Classes:
         self.weight[c] += back
         return scores[item] - total
 
-    def refresh(self, curvature, least):
+    def refresh(self, curvature):
         """Equations (12) to (16) for all clusters with pending rows."""
         due = np.flatnonzero(self.weight > 0)
         means = self.S[:, due] / self.weight[due]
@@ -285,10 +283,10 @@ class Classes:
             self.constant[c] = a @ (self.b - np.log(a))
             self.top[c] = np.sort(np.argsort(-a)[: self.top.shape[1]])
             others = np.delete(np.arange(len(a)), self.top[c])
+            rho = softmax(scores[others])
             self.rho[:, c] = 0
-            self.rho[others, c] = softmax(scores[others])
-            self.share[c] = max(a[others].sum(), least)
-            self.tail[c] = log_sum(scores[others]) - a[others] @ (scores - self.b)[others] / self.share[c]
+            self.rho[others, c] = rho
+            self.tail[c] = log_sum(scores[others]) - rho @ (scores - self.b)[others]
             self.refreshed[c] += 1
         self.A = W @ self.alpha
         self.S[:] = self.squares[:] = 0

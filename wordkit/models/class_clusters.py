@@ -22,14 +22,11 @@ from wordkit.models.dual_clusters import CONSTANT, PENDING, REFRESHED, WEIGHT
 from wordkit.models.exact_softmax import log_softmax
 from wordkit.parallel import Workers
 
-TAIL, SHARE = 4, 5  # rows of totals, as in class_training.pyx
+TAIL = 4  # a row of totals, as in class_training.pyx
 _BLOCK = (
     1 << 8
 )  # features that one thread takes at a time: their weights stay in the cache between two products
 
-_LEAST_TAIL = (
-    0.02  # share of the classes outside the head below which their scores are not told from the others'
-)
 # Of the curvature only the diagonal is known, as if the features of a document were independent; they are not.
 _CURVATURE = 4.0
 _FIRST = 32  # rows a cluster before the first pass
@@ -50,9 +47,9 @@ class ClassClusters:
         top: Q, classes of a cluster with scores of their own. printed: the paper's algorithm, for which there are none.
 
     Attributes:
-        alpha: float32 (N, k_width). rho: the same without the top classes, of sum 1. gram: float32 (K, k_width), rho^T alpha.
-        sums: float32 (features, 2 k_width): A = W_true alpha and S. squares: float32 (features, k_width), sums of rate x^2. totals: float64 (6, K): constant of the bound, sum of
-        rates and number of the pending rows, refreshes, constant and share of the rest. top_items: int32 (K, Q). seen: rows
+        shares: float32 (N, 2 k_width): alpha, and rho: the same without the top classes, of sum 1. gram: float32 (K, 2 k_width),
+        rho^T shares. sums: float32 (features, 3 k_width): A = W_true alpha, R = W_true rho, and S. squares: float32 (features, k_width), sums of rate x^2. totals: float64 (5, K): constant of the bound, sum of
+        rates and number of the pending rows, refreshes, constant of the bound of the rest. top_items: int32 (K, Q). seen: rows
         before the last pass.
     """
 
@@ -61,17 +58,32 @@ class ClassClusters:
     ) -> None:
         n, k = len(bias), clusters
         self.n, self.k, self.width, self.beta, self.printed, self.seen = n, k, round_up(k), beta, printed, 0
-        self.alpha, self.rho = np.zeros((2, n, self.width), dtype=np.float32)
-        self.gram = np.zeros((k, self.width), dtype=np.float32)
-        self.sums = np.zeros((features, 2 * self.width), dtype=np.float32)
+        self.shares = np.zeros((n, 2 * self.width), dtype=np.float32)
+        self.gram = np.zeros((k, 2 * self.width), dtype=np.float32)
+        self.sums = np.zeros((features, 3 * self.width), dtype=np.float32)
         self.squares = np.zeros((features, self.width), dtype=np.float32)
-        self.totals = np.zeros((6, k))
+        self.totals = np.zeros((5, k))
         self.top_items = np.zeros((k, 0 if printed else min(top, n - 1)), dtype=np.int32)
         self._centre(np.arange(k), np.repeat(bias[None], k, axis=0), bias)
 
     def arrays(self, totals: np.ndarray) -> tuple[np.ndarray, ...]:
         """What the training kernel takes."""
-        return self.alpha, self.rho, self.gram, self.sums, totals, self.top_items, self.squares
+        return self.shares, self.gram, self.sums, totals, self.top_items, self.squares
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """(N, K)."""
+        return self.shares[:, : self.k]
+
+    @property
+    def rho(self) -> np.ndarray:
+        """(N, K)."""
+        return self.shares[:, self.width : self.width + self.k]
+
+    @property
+    def pending(self) -> np.ndarray:
+        """S (features, K)."""
+        return self.sums[:, 2 * self.width : 2 * self.width + self.k]
 
     def until_due(self) -> int:
         """Rows until the next pass."""
@@ -85,10 +97,10 @@ class ClassClusters:
         Returns whether all numbers were finite; if not, the centres are as they were.
         """
         n, k = self.n, self.k
-        pending = self.sums[:, self.width : self.width + k]
+        pending = self.pending
         due = np.flatnonzero(self.totals[WEIGHT] > 0)
         scales = (1 / np.maximum(self.totals[WEIGHT], 1e-30)).astype(np.float32)
-        rho = np.ascontiguousarray(self.rho[:, :k].T)
+        rho = np.ascontiguousarray(self.rho.T)
         blocks = [(lo, min(lo + _BLOCK, len(cells))) for lo in range(0, len(cells), _BLOCK)]
 
         def fold(block: tuple[int, int]) -> np.ndarray:
@@ -97,7 +109,7 @@ class ClassClusters:
             if not self.printed:
                 spread = self.squares[slice(*block), :k] - np.square(sums) * scales
                 spread = np.float32(_CURVATURE) * np.maximum(spread, 0)
-                centre = rows[:, :n] @ self.rho[:, :k]
+                centre = rows[:, :n] @ self.rho
                 rows[:, :n] += (spread * centre) @ rho
                 rows[:, :n] /= 1 + spread @ rho
             return (sums[:, due] * scales[due]).T @ rows[:, :n]
@@ -107,11 +119,10 @@ class ClassClusters:
         if not np.isfinite(scores).all():
             return False
         self._centre(due, scores, bias)
-        alpha = np.ascontiguousarray(self.alpha[:, :k])
 
         def measure(block: tuple[int, int]) -> None:
-            self.sums[slice(*block), :k] = cells[slice(*block), :n] @ alpha
-            self.sums[slice(*block), self.width :] = 0
+            self.sums[slice(*block), : 2 * self.width] = cells[slice(*block), :n] @ self.shares
+            self.sums[slice(*block), 2 * self.width :] = 0
             self.squares[slice(*block)] = 0
 
         workers.map(measure, blocks)
@@ -132,36 +143,32 @@ class ClassClusters:
             top = np.sort(np.argpartition(-row, q)[:q])
             rest = np.ones(self.n, dtype=bool)
             rest[top] = False
-            share = max(float(row[rest].sum()), _LEAST_TAIL)
-            highest = at[rest].max()
-            masses = np.exp(at[rest] - highest)
+            log_rho = log_softmax(at[None, rest].astype(np.float64))[0]
             self.rho[:, c] = 0
-            self.rho[rest, c] = masses / masses.sum()
-            self.totals[SHARE, c] = share
-            self.totals[TAIL, c] = highest + math.log(masses.sum()) - float(row[rest] @ (at - bias)[rest]) / share
+            self.rho[rest, c] = np.exp(log_rho)
+            self.totals[TAIL, c] = (np.exp(log_rho) * (bias[rest] - log_rho)).sum()
             self.top_items[c] = top
-        self.gram[:, : self.k] = self.rho[:, : self.k].T @ self.alpha[:, : self.k]
+        self.gram[:] = self.rho.T @ self.shares
 
     def true_cells(self, cells: np.ndarray) -> np.ndarray:
         """W - S rho^T (features, N), a new array; clusters and weights stay as they are."""
         out = np.array(cells[:, : self.n])
-        pending = self.sums[:, self.width : self.width + self.k]
-        if not pending.any():
+        if not self.pending.any():
             return out
         for lo in range(0, len(out), _BLOCK):
-            out[lo : lo + _BLOCK] -= pending[lo : lo + _BLOCK] @ self.rho[:, : self.k].T
+            out[lo : lo + _BLOCK] -= self.pending[lo : lo + _BLOCK] @ self.rho.T
         return out
 
     def pending_scores(self, X: scipy.sparse.csr_array) -> np.ndarray:
         """X S rho^T (n, N), what the scores of rows by the weights alone have too much."""
-        return (X @ self.sums[:, self.width : self.width + self.k]) @ self.rho[:, : self.k].T
+        return (X @ self.pending) @ self.rho.T
 
     # --- state ------------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, np.ndarray]:
         """Arrays that :meth:`restore` takes."""
         return {
-            "clusters_alpha": self.alpha, "clusters_rho": self.rho, "clusters_gram": self.gram, "clusters_sums": self.sums,
+            "clusters_shares": self.shares, "clusters_gram": self.gram, "clusters_sums": self.sums,
             "clusters_squares": self.squares,
             "clusters_totals": self.totals, "clusters_top": self.top_items, "clusters_seen": np.array([self.seen]),
         }  # fmt: skip
@@ -176,9 +183,7 @@ class ClassClusters:
         require(seen >= 0, "clusters_seen is negative")
         counts = found["clusters_totals"][[WEIGHT, PENDING, REFRESHED]]
         require(bool((counts >= 0).all()), "clusters_totals is negative")
-        require(bool((found["clusters_totals"][SHARE] > 0).all()), "clusters_totals has no share")
-        self.alpha, self.rho = found["clusters_alpha"].copy(), found["clusters_rho"].copy()
-        self.gram = found["clusters_gram"].copy()
+        self.shares, self.gram = found["clusters_shares"].copy(), found["clusters_gram"].copy()
         self.squares = found["clusters_squares"].copy()
         self.sums, self.totals = found["clusters_sums"].copy(), found["clusters_totals"].copy()
         self.top_items, self.seen = top.copy(), seen

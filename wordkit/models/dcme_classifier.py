@@ -200,7 +200,7 @@ class DualClusteringClassifier(RowClassifier):
 
     def _cells_a_row(self) -> int:
         if self.clusters_ is not None:
-            return 4 * self.clusters_.width + default_top(self)
+            return 6 * self.clusters_.width + default_top(self)
         return int(self.negative) if self._noise is not None else 2 * len(self.classes_)
 
     def _steps(
@@ -220,7 +220,7 @@ class DualClusteringClassifier(RowClassifier):
         sums = np.zeros((threads, 2))
         code = dual_clustering.OBJECTIVES["printed" if clusters and clusters.printed else self.objective]
         n_items = 2 + (clusters.top_items.shape[1] if clusters else noise.negative if noise else 0)
-        n_scores = max(self.cells_.shape[1], n_items) + (2 * clusters.width if clusters else 0)
+        n_scores = max(self.cells_.shape[1], n_items) + (3 * clusters.width if clusters else 0)
 
         def one(i: int) -> bool:
             arrays = clusters.arrays(own[i]) if clusters else (*noise, key) if noise else ()
