@@ -81,6 +81,11 @@ class ClassClusters:
         return self.shares[:, self.width : self.width + self.k]
 
     @property
+    def centres(self) -> np.ndarray:
+        """R (features, K)."""
+        return self.sums[:, self.width : self.width + self.k]
+
+    @property
     def pending(self) -> np.ndarray:
         """S (features, K)."""
         return self.sums[:, 2 * self.width : 2 * self.width + self.k]
@@ -104,15 +109,18 @@ class ClassClusters:
         blocks = [(lo, min(lo + _BLOCK, len(cells))) for lo in range(0, len(cells), _BLOCK)]
 
         def fold(block: tuple[int, int]) -> np.ndarray:
-            rows, sums = cells[slice(*block)], pending[slice(*block)]
-            rows[:, :n] -= sums @ rho
-            if not self.printed:
-                spread = self.squares[slice(*block), :k] - np.square(sums) * scales
+            part = slice(*block)
+            rows, sums = cells[part, :n], pending[part]
+            if self.printed:
+                rows -= sums @ rho
+            else:
+                spread = self.squares[part, :k] - np.square(sums) * scales
                 spread = np.float32(_CURVATURE) * np.maximum(spread, 0)
-                centre = rows[:, :n] @ self.rho
-                rows[:, :n] += (spread * centre) @ rho
-                rows[:, :n] /= 1 + spread @ rho
-            return (sums[:, due] * scales[due]).T @ rows[:, :n]
+                rows -= (sums - spread * self.centres[part]) @ rho
+                weight = spread @ rho
+                weight += 1
+                rows /= weight
+            return (sums[:, due] * scales[due]).T @ rows
 
         with np.errstate(over="ignore", invalid="ignore"):
             scores = np.sum(workers.map(fold, blocks), axis=0, dtype=np.float64) + bias

@@ -260,7 +260,7 @@ class DualClusteringClassifier(RowClassifier):
             (data[: indptr[n]], indices[: indptr[n]], indptr[: n + 1]), (n, self.n_features_in_)
         )
         with np.errstate(all="ignore"):
-            scores = X @ self.cells_[:, : len(self.classes_)] + self.intercept_
+            scores = (X @ self.cells_)[:, : len(self.classes_)] + self.intercept_  # a slice of cells would be copied
             if self.clusters_ is not None:
                 scores -= self.clusters_.pending_scores(X)
             return float(log_softmax(scores)[np.arange(n), targets[:n]].mean(dtype=np.float64))
