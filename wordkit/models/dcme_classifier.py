@@ -36,6 +36,7 @@ from wordkit.parallel import Workers, map_blocks
 _WORK = 1 << 28  # multiply-adds between two looks at the monitor, some tenths of a second
 _LEAST_ROWS = 64  # of a thread at a time
 Matrix = tuple[np.ndarray, np.ndarray, np.ndarray]
+Snapshot = tuple[int, dict[str, np.ndarray]]
 
 
 class DualClusteringClassifier(RowClassifier):
@@ -144,9 +145,10 @@ class DualClusteringClassifier(RowClassifier):
         monitor.begin((self.epochs - self.n_iter_) * rows.shape[0] - self.position_, "documents")
         matrix = self._matrix(rows)
         workers = Workers(int(self.threads))
+        good = None
         try:
             while self.n_iter_ < self.epochs:
-                good = self._snapshot()
+                good = self._snapshot(good)
                 if not self._epoch(matrix, targets, monitor, workers):
                     raise self._go_back(
                         good, "a number is not finite", f", from its document {self.position_ + 1} on"
@@ -248,9 +250,13 @@ class DualClusteringClassifier(RowClassifier):
         self.history_.append(record)
         monitor.epoch(record)
 
-    def _snapshot(self) -> tuple[int, dict[str, np.ndarray]]:
+    def _snapshot(self, before: Snapshot | None) -> Snapshot:
+        """Epochs done, and copies of the arrays; an earlier one's memory is written over."""
         arrays, _ = self.state()
-        return self.n_iter_, {name: arrays[name].copy() for name in arrays}
+        into = before[1] if before else {name: np.empty_like(array) for name, array in arrays.items()}
+        for name, array in arrays.items():
+            np.copyto(into[name], array)
+        return self.n_iter_, into
 
     def _likelihood(self, matrix: Matrix, targets: np.ndarray) -> float:
         """Exact, the mean over the first rows."""
@@ -265,7 +271,7 @@ class DualClusteringClassifier(RowClassifier):
                 scores -= self.clusters_.pending_scores(X)
             return float(log_softmax(scores)[np.arange(n), targets[:n]].mean(dtype=np.float64))
 
-    def _go_back(self, good: tuple[int, dict[str, np.ndarray]], what: str, where: str) -> WordkitError:
+    def _go_back(self, good: Snapshot, what: str, where: str) -> WordkitError:
         epoch = self.n_iter_ + 1
         self.n_iter_, arrays = good
         self.position_ = 0
