@@ -16,7 +16,7 @@ from wordkit.models.class_clusters import ClassClusters
 from wordkit.models.window_training import Noise
 from wordkit.parallel import Workers
 
-FEATURES, N = 30, 11
+FEATURES, N, CURVATURE = 30, 11, 4.0
 
 
 class Setting:
@@ -77,8 +77,8 @@ def test_equals_its_twin(seed, objective, top, k):
         assert case.train(lo, hi) == hi - lo
         gained += case.train_twin(lo, hi)
         if case.clusters and hi < 40:
-            assert case.clusters.refresh(case.cells, case.bias, Workers(1))
-            case.twin.refresh(class_clusters._CURVATURE)
+            assert case.clusters.refresh(case.cells, case.bias, CURVATURE, Workers(1))
+            case.twin.refresh(CURVATURE)
     near = {"rtol": 2e-3, "atol": 2e-4}
     if case.clusters:
         true = case.clusters.true_cells(case.cells)
@@ -100,7 +100,7 @@ def test_all_but_one_class_exact_is_maximum_likelihood():
     dual, full = Setting(3, "dcme", top=N - 1), Setting(3, "gd")
     for lo, hi in ((0, 10), (10, 25), (25, 40)):
         dual.train(lo, hi)
-        dual.clusters.refresh(dual.cells, dual.bias, Workers(1))
+        dual.clusters.refresh(dual.cells, dual.bias, CURVATURE, Workers(1))
         full.train(lo, hi)
     np.testing.assert_allclose(dual.clusters.true_cells(dual.cells), full.cells[:, :N], atol=2e-3)
     np.testing.assert_allclose(dual.sums[0], full.sums[0], rtol=1e-3)
@@ -118,7 +118,7 @@ def test_steps_that_threads_lose_do_little(top):
             again = draw.random(FEATURES) < lost
             case.clusters.sums[again] = before[again]
             if lo % 200 == 195:
-                assert case.clusters.refresh(case.cells, case.bias, Workers(1))
+                assert case.clusters.refresh(case.cells, case.bias, CURVATURE, Workers(1))
         largest.append(np.abs(case.clusters.true_cells(case.cells)).max())
     assert largest[1] < 3 * largest[0]
 
@@ -128,7 +128,7 @@ def test_pass_is_the_same_on_any_number_of_threads():
     for case, threads in zip(cases, (1, 3), strict=True):
         case.train(0, 40)
         class_clusters._BLOCK, before = 8, class_clusters._BLOCK
-        assert case.clusters.refresh(case.cells, case.bias, Workers(threads))
+        assert case.clusters.refresh(case.cells, case.bias, CURVATURE, Workers(threads))
         class_clusters._BLOCK = before
     for name in ("shares", "sums", "totals", "gram"):
         assert np.array_equal(*(getattr(case.clusters, name) for case in cases))
@@ -145,7 +145,7 @@ def test_not_finite_is_told():
     case = Setting(1, "dcme")
     case.train(0, 40)
     case.cells[0, 0] = np.inf
-    assert not case.clusters.refresh(case.cells, case.bias, Workers(1))
+    assert not case.clusters.refresh(case.cells, case.bias, CURVATURE, Workers(1))
 
 
 def test_doors():

@@ -4,10 +4,16 @@ Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and th
 ``cython_ext/class_training.pyx``. The weights are many times as large as the documents that train them, so the clusters are
 refreshed all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
 
-Second order: among the classes without exact scores the soft-max of a row x is about alpha_j (1 + (W_j - R_c).(x - m_c)), R_c
-their mean weights by alpha, so that beside alpha_j S_c the term alpha_j C (W_j - R_c) is due (alpha: of these classes alone), C the sum of rate x (x - m)^2 by
-feature. Summed over the clusters it moves a weight w towards a mean a of the R_c, by f = sum of alpha_jc C_c, and is taken
-implicitly: w = (w + f a) / (1 + f).
+Second order: among the classes without exact scores the soft-max of a row x is about rho_j (1 + (W_j - R_c).(x - m_c)), R_c their
+mean weights, so that beside rho_j S_c the term rho_j C (W_j - R_c) is due, C the second moment of x about the mean m. Its diagonal
+is kept, the sum of rate x (x - m)^2 by feature, but the features of a row are not independent: the whole lies between the diagonal
+and, for n features a row, n times it ((v.x)^2 <= n sum of v_i^2 x_i^2), and is taken for half of that. On 40,000 made-up rows of
+60 features and 600 classes, 3 epochs, accuracy was 0.61 without the second order, 0.62 with the diagonal, 0.67 with 4, 0.76 with
+24 and 0.74 with 55 times it (log-likelihoods -1.50, -1.47, -1.32, -1.26, -1.47; gd 0.81, NS 0.70); on the questions of TREC and
+the words of Brown, with 8 to 9 features, 4 and 8 times it are alike, and 32 times it loses.
+
+Summed over the clusters the term moves a weight w towards a mean a of the R_c, by f = sum of rho_jc C_c, and is taken implicitly:
+w = (w + f a) / (1 + f).
 """
 
 from __future__ import annotations
@@ -23,12 +29,7 @@ from wordkit.models.exact_softmax import log_softmax
 from wordkit.parallel import Workers
 
 TAIL = 4  # a row of totals, as in class_training.pyx
-_BLOCK = (
-    1 << 8
-)  # features that one thread takes at a time: their weights stay in the cache between two products
-
-# Of the curvature only the diagonal is known, as if the features of a document were independent; they are not.
-_CURVATURE = 4.0
+_BLOCK = 1 << 8  # features that one thread takes at a time: their weights stay in the cache between two products
 _FIRST = 32  # rows a cluster before the first pass
 _GROWTH = 1.0  # a pass is due when the rows since the last are this share of all before
 
@@ -36,6 +37,11 @@ _GROWTH = 1.0  # a pass is due when the rows since the last are this share of al
 def round_up(n: int) -> int:
     """The next multiple of 8."""
     return -(-n // 8) * 8
+
+
+def curvature_of(indptr: np.ndarray) -> float:
+    """What the diagonal of the second moment of CSR rows is multiplied by: half the mean number of features."""
+    return max(1.0, 0.5 * float(indptr[-1]) / max(1, len(indptr) - 1))
 
 
 class ClassClusters:
@@ -96,8 +102,10 @@ class ClassClusters:
         limit = math.ceil(max(limit, min(_FIRST * self.k, self.beta * self.n * self.k)))
         return max(0, limit - int(self.totals[PENDING].sum()))
 
-    def refresh(self, cells: np.ndarray, bias: np.ndarray, workers: Workers) -> bool:
+    def refresh(self, cells: np.ndarray, bias: np.ndarray, curvature: float, workers: Workers) -> bool:
         """Equations (12) to (16): the pending part into the weights ``cells`` (features, width), new centres where rows were.
+
+        ``curvature``: times the diagonal of the second moment, :func:`curvature_of` the rows.
 
         Returns whether all numbers were finite; if not, the centres are as they were.
         """
@@ -115,7 +123,7 @@ class ClassClusters:
                 rows -= sums @ rho
             else:
                 spread = self.squares[part, :k] - np.square(sums) * scales
-                spread = np.float32(_CURVATURE) * np.maximum(spread, 0)
+                spread = np.float32(curvature) * np.maximum(spread, 0)
                 rows -= (sums - spread * self.centres[part]) @ rho
                 weight = spread @ rho
                 weight += 1

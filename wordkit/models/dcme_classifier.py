@@ -17,7 +17,7 @@ from wordkit._kernels import class_training, dual_clustering
 from wordkit.checks import array_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import as_labels, row_arrays
-from wordkit.models.class_clusters import ClassClusters, round_up
+from wordkit.models.class_clusters import ClassClusters, curvature_of, round_up
 from wordkit.models.classifier import RowClassifier
 from wordkit.models.dcme_parameters import (
     LOOKED_AT,
@@ -195,9 +195,10 @@ class DualClusteringClassifier(RowClassifier):
                 return False
             monitor.advance(end - self.position_)
             self.position_ = end
-            due = self.clusters_ is not None and not self.clusters_.until_due()
-            if due and not self.clusters_.refresh(self.cells_, self.intercept_, workers):  # type: ignore[union-attr]
-                return False
+            if self.clusters_ is not None and not self.clusters_.until_due():
+                curvature = curvature_of(matrix[2])
+                if not self.clusters_.refresh(self.cells_, self.intercept_, curvature, workers):
+                    return False
         return bool(np.isfinite(self.cells_).all())
 
     def _cells_a_row(self) -> int:
