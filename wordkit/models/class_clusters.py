@@ -5,10 +5,10 @@ Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and th
 refreshed all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
 
 Second order: among the classes without exact scores the soft-max of a row x is about rho_j (1 + (W_j - R_c).(x - m_c)), R_c their
-mean weights, so that beside rho_j S_c the term rho_j C (W_j - R_c) is due, C the second moment of x about the mean m. Its diagonal
-is kept, the sum of rate x (x - m)^2 by feature, but the features of a row are not independent: the whole lies between the diagonal
-and, for n features a row, n times it ((v.x)^2 <= n sum of v_i^2 x_i^2), and is taken for half of that. On 40,000 made-up rows of
-60 features and 600 classes, 3 epochs, accuracy was 0.61 without the second order, 0.62 with the diagonal, 0.67 with 4, 0.76 with
+mean weights, so that beside rho_j S_c the term rho_j C (W_j - R_c) is due, C the second moment of x about the mean m. Kept is the
+diagonal, the sum of rate x (x - m)^2 by feature, but the features of a row are not independent: the whole lies between it and,
+for n features a row, n times it ((v.x)^2 <= n sum of v_i^2 x_i^2), and is taken for half of that. On 40,000 made-up rows of 60
+features and 600 classes, 3 epochs, accuracy was 0.61 without the second order, 0.62 with the diagonal, 0.67 with 4, 0.76 with
 24 and 0.74 with 55 times it (log-likelihoods -1.50, -1.47, -1.32, -1.26, -1.47; gd 0.81, NS 0.70); on the questions of TREC and
 the words of Brown, with 8 to 9 features, 4 and 8 times it are alike, and 32 times it loses.
 
@@ -29,7 +29,8 @@ from wordkit.models.exact_softmax import log_softmax
 from wordkit.parallel import Workers
 
 TAIL = 4  # a row of totals, as in class_training.pyx
-_BLOCK = 1 << 8  # features that one thread takes at a time: their weights stay in the cache between two products
+# Features that one thread takes at a time: their weights stay in the cache between two products.
+_BLOCK = 1 << 8
 _FIRST = 32  # rows a cluster before the first pass
 _GROWTH = 1.0  # a pass is due when the rows since the last are this share of all before
 
@@ -53,10 +54,13 @@ class ClassClusters:
         top: Q, classes of a cluster with scores of their own. printed: the paper's algorithm, for which there are none.
 
     Attributes:
-        shares: float32 (N, 2 k_width): alpha, and rho: the same without the top classes, of sum 1. gram: float32 (K, 2 k_width),
-        rho^T shares. sums: float32 (features, 3 k_width): A = W_true alpha, R = W_true rho, and S. squares: float32 (features, k_width), sums of rate x^2. totals: float64 (5, K): constant of the bound, sum of
-        rates and number of the pending rows, refreshes, constant of the bound of the rest. top_items: int32 (K, Q). seen: rows
-        before the last pass.
+        shares: float32 (N, 2 k_width): alpha, and rho: the same without the top classes, of sum 1.
+        gram: float32 (K, 2 k_width), rho^T shares.
+        sums: float32 (features, 3 k_width): A = W_true alpha, R = W_true rho, and S.
+        squares: float32 (features, k_width), sums of rate x^2.
+        totals: float64 (5, K): constant of the bound, sum of rates and number of the pending rows, refreshes, constant of the
+        bound of the rest.
+        top_items: int32 (K, Q). seen: rows before the last pass.
     """
 
     def __init__(
