@@ -21,7 +21,7 @@ once or with the others makes no difference to what is learned.
 from libc.math cimport isfinite, log
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from dense_rows cimport dot, mixed_rows, picked_cells, spread_cells, spread_row
+from dense_rows cimport add_scaled, dot, mixed_rows, picked_cells, spread_cells, spread_row
 from softmax_steps cimport (
     CONSTANT,
     GD,
@@ -93,9 +93,8 @@ cdef inline Py_ssize_t nearest(const Task* task) noexcept nogil:
 
 cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_ssize_t nnz, Py_ssize_t item, float rate) noexcept nogil:
     cdef Py_ssize_t n_k = task.k, wide = task.k_width, q = task.q, n = 0, c, s, k, own = -1
-    cdef const float* shares
     cdef const int32_t* top
-    cdef float back, taken = 0, value
+    cdef float back, taken = 0
     cdef double tail
     for k in range(3 * wide):
         task.products[k] = task.gains[k] = 0
@@ -112,27 +111,23 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
         task.items[q] = <int32_t>item
     picked_cells(task.scores, task.cells, index, x, nnz, task.width, task.items, n)
     for s in range(n):
-        shares = task.shares + task.items[s] * 2 * wide
-        task.scores[s] += task.bias[task.items[s]] - dot(shares + wide, task.products + 2 * wide, wide)
+        task.scores[s] += task.bias[task.items[s]] - dot(
+            task.shares + (2 * task.items[s] + 1) * wide, task.products + 2 * wide, wide
+        )
     tail = task.products[wide + c] + task.totals[TAIL * n_k + c]
     if own == q:  # the row's own class has a score of its own
-        taken = task.shares[item * 2 * wide + wide + c]
+        taken = task.shares[(2 * item + 1) * wide + c]
         tail += log(1 - taken if taken < MOST else 1 - MOST)
     if not isfinite(task.scores[own]) or not isfinite(tail):
         task.broken = True
         return
     task.gained += task.scores[own] - shared_mass(task.scores, task.weights, tail, n)
     back = rate * task.weights[n] / (1 - taken if 1 - taken > LEAST_OTHERS else LEAST_OTHERS)
-    for k in range(2 * wide):
-        task.gains[k] = -back * task.gram[c * 2 * wide + k]
     for s in range(n):
-        shares = task.shares + task.items[s] * 2 * wide
-        value = -rate * task.weights[s]
-        if s == own:
-            value += rate + back * taken
-        task.weights[s] = value
-        for k in range(2 * wide):
-            task.gains[k] += value * shares[k]
+        task.weights[s] *= -rate
+    task.weights[own] += rate + back * taken
+    add_scaled(task.gains, -back, task.gram + c * 2 * wide, 2 * wide)
+    mixed_rows(task.gains, task.shares, task.items, task.weights, n, 2 * wide)
     task.gains[2 * wide + c] = back
     spread_row(task.sums, index, x, task.gains, nnz, 3 * wide)
     spread_cells(task.cells, index, x, task.weights, nnz, task.width, task.items, n)
