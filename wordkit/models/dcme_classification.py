@@ -116,7 +116,7 @@ class ClassifierRun:
         labels, features = len(np.unique(self.data.labels)), self.file.features.n_features
         clusters = self.model.clusters if self.model.objective == "dcme" else 0
         size = 4 * (
-            2 * features * (labels + 3 * clusters) + cluster_numbers(clusters, labels)
+            2 * features * (labels + 4 * clusters) + cluster_numbers(clusters, labels)
         )  # with the last epoch's copy
         if size > memory():
             svmlight = self.options["format"] == "svmlight"
