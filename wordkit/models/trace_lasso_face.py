@@ -203,14 +203,14 @@ def _outside(
 ) -> _Outside:
     """Look for M's columns outside the support, as long as that goes well; ``on_support`` is the norm of those on it."""
     support = split.support
-    omega = float(singular_values(split.own, w[support]).sum())
+    proof = problem.proof(residual, float(singular_values(split.own, w[support]).sum()))
     anderson = Anderson(6)
     u, v = u[~support], v[~support]
     best, best_v, before, step = Gap(np.inf, np.inf, np.inf), v, np.inf, 0
     for step in range(_STEPS):
         view = split.view(v)
         outside = operator_norm(view.feasible(u, split.squares))
-        found = problem.gap_of(w, residual, max(on_support, outside), omega)
+        found = proof.gap(max(on_support, outside))
         if found.gap < best.gap:
             best, best_v = found, v
         if best.gap <= target or outside <= on_support:

@@ -76,7 +76,7 @@ def norm_is_below(gram: Array, bound: float) -> bool:
         return False
     rest = -gram
     rest.reshape(-1)[:: len(rest) + 1] += bound**2
-    return not lapack.dpotrf(rest, clean=0)[1]
+    return not lapack.dpotrf(rest.T, clean=0, overwrite_a=1)[1]
 
 
 def column_products(A: Array, B: Array) -> Array:
@@ -110,9 +110,11 @@ class Smoothed(NamedTuple):
     def feasible(self, u: Array, squares: Array) -> Array:
         """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to the polar factor along the columns of P; M's norm is
         its."""
-        root = np.sqrt(self.roots)[:, None]
-        M = self.w / root
-        M += ((u - self.w * self.weights) / squares) * root
+        root = np.sqrt(self.roots)
+        left, right = np.empty((len(root), 2)), np.empty((2, len(u)))
+        left[:, 0], left[:, 1] = 1.0 / root, root
+        right[0], right[1] = self.w, (u - self.w * self.weights) / squares
+        M = left @ right  # of all that is (k, p) two passes, where the sum takes four
         M *= self.turned
         return M
 
@@ -125,7 +127,8 @@ def smoothed(P: Array, w: Array, mu: float) -> Smoothed:
 def squared_spectrum(P: Array, w: Array) -> tuple[Array, Array]:
     """Eigenvalues (k,), none below 0, and eigenvectors (k, k) of P Diag(w)^2 P^T."""
     A = P * w
-    values, vectors, failed = lapack.dsyevd(A @ A.T)  # of this form NumPy computes one half
+    gram = A @ A.T  # of this form NumPy computes one half
+    values, vectors, failed = lapack.dsyevd(gram.T, lower=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError(f"no eigenvalues: dsyevd gave {failed}")
     return np.maximum(values, 0.0), vectors
