@@ -39,7 +39,9 @@ def newton(problem: Problem, w: Array, *, target: float) -> Solution | None:
             return Solution(np.where(vanished, 0.0, w), math.inf, math.inf, math.inf, 0, False)
         omega = float(view.singular.sum())
         gradient = gram @ w - problem.correlations + problem.lam * (w * view.weights)
-        _, direction, failed = lapack.dposv((gram + problem.lam * _hessian(view)).T, -gradient, lower=1, overwrite_a=1)
+        _, direction, failed = lapack.dposv(
+            (gram + problem.lam * _hessian(view)).T, -gradient, lower=1, overwrite_a=1
+        )
         slope = float(gradient @ direction)
         if failed or not slope < 0:
             return None

@@ -37,7 +37,8 @@ class Gap(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """The dual objective at s r, r = y - Xw being the residual, is s y.r - s^2/2 r.r; s r is feasible up to s = 1 / Omega*(X^T r / lam).
+    """What the residual r = y - Xw proves: the dual objective at s r is s y.r - s^2/2 r.r, and s r is feasible up to
+    s = 1 / Omega*(X^T r / lam).
 
     ``primal``: the objective without ``constant``, which is in both. ``square``: r.r. ``along``: y.r.
     """
