@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -273,3 +275,16 @@ def test_likelihood_by_sentences(inside, tmp_path):
     (tmp_path / "one").write_text("a b\n")
     one = found(inside("evaluate", "likelihood", "m", "one", "--intervals", "--json"))
     assert one["intervals"][name] == {"low": None, "high": None}
+
+
+def test_against_a_pipe(inside, noisy, tmp_path):
+    """A pipe can be opened once only: that is when its vectors are read."""
+    os.mkfifo(tmp_path / "pipe.vec")
+    writer = threading.Thread(
+        target=lambda: (tmp_path / "pipe.vec").write_bytes((tmp_path / "noisy.vec").read_bytes()), daemon=True
+    )
+    writer.start()
+    arguments = ("evaluate", "similarity", noisy / "vectors.txt", noisy / "similarity.txt", "--json", "--against")
+    piped = found(inside(*arguments, "pipe.vec"))["against"]
+    writer.join(5)
+    assert piped["spearman"] == found(inside(*arguments, "noisy.vec"))["against"]["spearman"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -120,7 +121,7 @@ def with_comparisons(
     """
     from wordkit.formats.opening import Input
 
-    if against is not None and str(against) != "-":
+    if against is not None and str(against) != "-" and not Path(str(against)).is_fifo():
         with Input(str(against)):  # a name that leads nowhere is told now, not after the work on the other
             pass
     results = evaluate(vec)
