@@ -284,7 +284,14 @@ def test_against_a_pipe(inside, noisy, tmp_path):
         target=lambda: (tmp_path / "pipe.vec").write_bytes((tmp_path / "noisy.vec").read_bytes()), daemon=True
     )
     writer.start()
-    arguments = ("evaluate", "similarity", noisy / "vectors.txt", noisy / "similarity.txt", "--json", "--against")
+    arguments = (
+        "evaluate",
+        "similarity",
+        noisy / "vectors.txt",
+        noisy / "similarity.txt",
+        "--json",
+        "--against",
+    )
     piped = found(inside(*arguments, "pipe.vec"))["against"]
     writer.join(5)
     assert piped["spearman"] == found(inside(*arguments, "noisy.vec"))["against"]["spearman"]
