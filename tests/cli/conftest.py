@@ -92,3 +92,16 @@ def reviews(shared) -> Path:
 def small(shared) -> Path:
     """300 documents of the questions."""
     return shared / "small.txt"
+
+
+def selected(path: Path) -> list[str]:
+    """Names of the coefficients that a table of trace-lasso marks as selected."""
+    lines = [line.split("\t") for line in path.read_text().splitlines()]
+    assert lines[0] == ["name", "value", "selected"] and lines[-1][0] == "(intercept)"
+    return [name for name, _, chosen in lines[1:-1] if chosen == "1"]
+
+
+@pytest.fixture
+def regression_data(samples):
+    """Rows and targets, correlated columns among them."""
+    return samples / "regression.csv", samples / "regression.y.txt"

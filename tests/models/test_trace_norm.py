@@ -191,15 +191,15 @@ def test_the_norm_that_a_gap_needs(seed, share, wanted):
     X, y = regression("blocks", 8, 16, seed=seed)
     problem = Problem.of(X, y, share * float(np.abs(X.T @ y).max()))
     w = 0.1 * np.random.default_rng(seed).standard_normal(16)
-    residual, omega, gap = y - X @ w, problem.penalty(w), wanted * problem.zero_loss
-    norm = problem.norm_for(residual, omega, gap)
+    proof, gap = problem.proof(y - X @ w, problem.penalty(w)), wanted * problem.zero_loss
+    norm = proof.norm_for(gap)
     if norm == 0:
-        assert problem.gap_of(w, residual, 1e-300, omega).gap > gap * (1 - 1e-9)
+        assert proof.gap(1e-300).gap > gap * (1 - 1e-9)
     elif norm == np.inf:
-        assert problem.gap_of(w, residual, 1e300, omega).gap <= gap * (1 + 1e-9)
+        assert proof.gap(1e300).gap <= gap * (1 + 1e-9)
     else:
-        assert problem.gap_of(w, residual, norm, omega).gap == pytest.approx(gap, rel=1e-6)
-        assert problem.gap_of(w, residual, 0.9 * norm, omega).gap <= gap * (1 + 1e-6)
+        assert proof.gap(norm).gap == pytest.approx(gap, rel=1e-6)
+        assert proof.gap(0.9 * norm).gap <= gap * (1 + 1e-6)
 
 
 @settings(max_examples=40, deadline=None)

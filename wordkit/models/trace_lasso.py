@@ -31,7 +31,7 @@ from wordkit.models.regression_penalties import (
     group_matrix,
 )
 from wordkit.models.trace_lasso_problem import Solution
-from wordkit.models.trace_norm import trace_norm_penalty
+from wordkit.models.trace_norm import smaller_gram, trace_norm_penalty
 from wordkit.monitor import Monitor
 
 __all__ = ["PairwiseElasticNet", "TraceLasso", "trace_norm_penalty"]
@@ -340,8 +340,10 @@ class Selection:
         if not selected.any():
             return 0, 0
         if self._last is None or not np.array_equal(self._last[0], selected):
-            singular = np.linalg.svd(self.design.X[:, selected], compute_uv=False)
-            self._last = selected, int(np.count_nonzero(singular > _RANK * singular[0]))
+            squared = np.linalg.eigvalsh(
+                smaller_gram(self.design.X[:, selected])
+            )  # their rounding is far below _RANK**2
+            self._last = selected, int(np.count_nonzero(squared > _RANK**2 * squared[-1]))
         return int(selected.sum()), self._last[1]
 
 

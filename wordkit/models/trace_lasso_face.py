@@ -21,6 +21,7 @@ from wordkit.models.trace_norm import (
     Smoothed,
     column_products,
     operator_norm,
+    penalty_from_gram,
     singular_values,
     smoothed,
 )
@@ -30,6 +31,7 @@ _STEPS = 40  # of the map for v
 _CLOSE = 10  # times the target: a gap that is worth more patience
 _NOTHING = 1e-10  # squared length, relative, of a column that lies in the span of others
 _ENTERING = 0.3, 0.03  # shares of the longest column of P Diag(v) that make others enter with it
+_ROUNDING = 1e-6  # of a penalty from the Gram matrix
 _SMALL = 0.01  # share of the mean coefficient with which one enters whose size is not known
 
 # (problem on the support, start) -> its solution
@@ -176,7 +178,7 @@ def _entering(split: _Split, u: Array, view: Smoothed) -> Array | None:
     for share in _ENTERING:
         entering = lengths >= share * lengths.max()
         v = view.w[entering]
-        if u[entering] @ v > singular_values(split.rest[:, entering], v).sum():
+        if u[entering] @ v > (1 + _ROUNDING) * penalty_from_gram(split.rest[:, entering], v):
             return entering
     return None
 
@@ -203,14 +205,14 @@ def _outside(
 ) -> _Outside:
     """Look for M's columns outside the support, as long as that goes well; ``on_support`` is the norm of those on it."""
     support = split.support
-    omega = float(singular_values(split.own, w[support]).sum())
+    proof = problem.proof(residual, float(singular_values(split.own, w[support]).sum()))
     anderson = Anderson(6)
     u, v = u[~support], v[~support]
     best, best_v, before, step = Gap(np.inf, np.inf, np.inf), v, np.inf, 0
     for step in range(_STEPS):
         view = split.view(v)
         outside = operator_norm(view.feasible(u, split.squares))
-        found = problem.gap_of(w, residual, max(on_support, outside), omega)
+        found = proof.gap(max(on_support, outside))
         if found.gap < best.gap:
             best, best_v = found, v
         if best.gap <= target or outside <= on_support:

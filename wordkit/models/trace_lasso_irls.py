@@ -199,9 +199,9 @@ class _CentralPath:
             view = smoothed_by(problem.P, w, spectrum, mu)
             root = math.sqrt(mu)
             omega = float(view.singular.sum())
-            bias = problem.lam * root * float(np.minimum(1.0, root / view.roots).sum())
+            bias = problem.lam * mu * float((1.0 / view.roots).sum())
             enough = np.inf if step == max_iter else max(_CENTRED * bias, self.target)
-            found = self._gap(view, omega, enough)
+            found = self._gap(view, omega, enough, bias <= self.target)
             self._consider(w, found, w / root)
             if self.best.converged:
                 return
@@ -216,7 +216,7 @@ class _CentralPath:
                 self.anderson.forget()
             image = problem.solve_weighted(problem.lam * view.weights)
             following = self.anderson.step(w, image, np.sqrt(view.weights))
-            if found.gap < _CENTRED * bias or (step < 3 and self.corner is None and not near):
+            if found.gap <= enough or (step < 3 and self.corner is None and not near):
                 floor = _LEAST * float(view.roots[-1]) ** 2
                 lower = max(mu * self._fall(bias), floor)
                 if lower < mu:
@@ -226,21 +226,27 @@ class _CentralPath:
                     return
             w = following
 
-    def _gap(self, view: Smoothed, omega: float, enough: float) -> Gap:
-        """The certified gap; infinite where cheaper looks show that it is above ``enough``."""
+    def _gap(self, view: Smoothed, omega: float, enough: float, near: bool) -> Gap:
+        """A certified gap: cheap looks show whether it is below ``enough``, which then is the gap, and where that is ``near`` the
+        target, whether it is below the target. Only then, or where ``enough`` is infinite, is the least one found."""
         problem = self.problem
         residual = problem.y - problem.X @ view.w
+        proof = problem.proof(residual, omega)
+        allowed = proof.norm_for(enough)
+        if allowed == math.inf > enough:
+            return proof.gap(math.inf)
         M = view.feasible(problem.X.T @ residual / problem.lam, problem.squares)
-        allowed = problem.norm_for(residual, omega, enough)
-        unknown = Gap(problem.gap_of(view.w, residual, math.inf, omega).primal, math.inf, math.inf)
         if allowed < math.inf and len(M) > _BY_POWERS:
             below, self.top = norm_from_below(M, self.top)
             if below > allowed:
-                return unknown
+                return proof.gap(math.inf)
         gram = smaller_gram(M)
-        if allowed < math.inf and not norm_is_below(gram, allowed):
-            return unknown
-        return problem.gap_of(view.w, residual, norm_by_gram(gram), omega)
+        if allowed < math.inf:
+            if not norm_is_below(gram, allowed):
+                return proof.gap(math.inf)
+            if enough > self.target and not (near and norm_is_below(gram, proof.norm_for(self.target))):
+                return proof.gap(allowed)._replace(gap=enough)
+        return proof.gap(norm_by_gram(gram))
 
     def _beginning(self, w: Array | None, dual: Array | None) -> tuple[Array, float]:
         """Where to start, and mu: of the size of the singular values, or for a start that is near of what the target will
@@ -278,7 +284,7 @@ class _CentralPath:
         low, high = math.sqrt(_LEAST) * size, size
         for _ in range(_HALVINGS):
             root = math.sqrt(low * high)
-            if root * float(np.minimum(1.0, root / np.sqrt(values + root**2)).sum()) > allowed:
+            if root**2 * float((1.0 / np.sqrt(values + root**2)).sum()) > allowed:
                 high = root
             else:
                 low = root

@@ -7,6 +7,7 @@ goes at most nearly to it, and what has become tiny is returned as zero.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -30,15 +31,17 @@ def newton(problem: Problem, w: Array, *, target: float) -> Solution | None:
         the solution, ``iterations`` 0; None where that is not reached.
     """
     gram = problem.X.T @ problem.X
+    view = _seen(problem, w)
     for _ in range(_STEPS):
         largest = float(np.abs(w).max())
         vanished = np.abs(w) <= _TINY * largest
         if vanished.any():
             return Solution(np.where(vanished, 0.0, w), math.inf, math.inf, math.inf, 0, False)
-        view = smoothed(problem.P, w, _LEAST * largest**2 * float(problem.squares.max()))
         omega = float(view.singular.sum())
         gradient = gram @ w - problem.correlations + problem.lam * (w * view.weights)
-        _, direction, failed = lapack.dposv(gram + problem.lam * _hessian(view), -gradient)
+        _, direction, failed = lapack.dposv(
+            (gram + problem.lam * _hessian(view)).T, -gradient, lower=1, overwrite_a=1
+        )
         slope = float(gradient @ direction)
         if failed or not slope < 0:
             return None
@@ -51,20 +54,36 @@ def newton(problem: Problem, w: Array, *, target: float) -> Solution | None:
         if shrinking.any():
             size = min(1.0, _NEARLY * float((-w[shrinking] / direction[shrinking]).min()))
         now = problem.objective(w, omega)
-        while problem.objective(w + size * direction) > now + _SLOPE * size * slope + 1e-14 * abs(now):
+        while True:
+            following = w + size * direction
+            view = _seen(problem, following)
+            there = problem.objective(following, float(view.singular.sum()))
+            if there <= now + _SLOPE * size * slope + 1e-14 * abs(now):
+                break
             size *= 0.5
             if size < 1e-6:
                 return None
-        w = w + size * direction
+        w = following
     return None
+
+
+def _seen(problem: Problem, w: Array) -> Smoothed:
+    """P Diag(w), smoothed by no more than its rounding."""
+    return smoothed(problem.P, w, _LEAST * float((w**2).max()) * float(problem.squares.max()))
 
 
 def _hessian(view: Smoothed) -> Array:
     """Of the penalty, (p, p)."""
-    rows, columns = np.triu_indices(len(view.roots))
+    rows, columns, twice = _pairs(len(view.roots))
     pairs = view.turned[rows] * (view.turned[columns] * view.w)
-    twice = np.where(rows == columns, 2.0, 4.0) / (view.roots[rows] + view.roots[columns])
-    pairs *= np.sqrt(twice)[:, None]
+    pairs *= np.sqrt(twice / (view.roots[rows] + view.roots[columns]))[:, None]
     hessian = -(pairs.T @ pairs)
-    hessian.flat[:: len(hessian) + 1] += view.weights
+    hessian.reshape(-1)[:: len(hessian) + 1] += view.weights
     return hessian
+
+
+@functools.lru_cache(maxsize=4)
+def _pairs(size: int) -> tuple[Array, Array, Array]:
+    """Indices of the upper triangle of a square of that size, and how much each counts."""
+    rows, columns = np.triu_indices(size)
+    return rows, columns, np.where(rows == columns, 2.0, 4.0)

@@ -36,6 +36,37 @@ class Gap(NamedTuple):
     norm: float
 
 
+class Proof(NamedTuple):
+    """What the residual r = y - Xw proves: the dual objective at s r is s y.r - s^2/2 r.r, and s r is feasible up to
+    s = 1 / Omega*(X^T r / lam).
+
+    ``primal``: the objective without ``constant``, which is in both. ``square``: r.r. ``along``: y.r.
+    """
+
+    primal: float
+    square: float
+    along: float
+    constant: float
+
+    def gap(self, norm: float) -> Gap:
+        """Gap where ``norm`` >= Omega*(X^T r / lam), for the best s that is feasible."""
+        best = self.along / self.square if self.square > 0 else 0.0
+        most = 1.0 / norm if norm > 0 else math.inf
+        scale = min(max(best, -most), most)
+        dual = scale * (self.along - 0.5 * scale * self.square)
+        return Gap(self.primal + self.constant, self.primal - dual, norm)
+
+    def norm_for(self, gap: float) -> float:
+        """The norm at which :meth:`gap` gives ``gap``: below it the gap is smaller. Infinite where any will do, 0 if none."""
+        wanted = self.primal - gap
+        if not wanted > 0:
+            return math.inf
+        if not self.along > 0:
+            return 0.0
+        rest = self.along**2 - 2 * wanted * self.square
+        return (self.along + math.sqrt(rest)) / (2 * wanted) if rest >= 0 else 0.0
+
+
 @dataclass(frozen=True)
 class Problem:
     """Data of a problem.
@@ -97,31 +128,13 @@ class Problem:
     def gap(self, w: Array, M: Array, omega: float | None = None) -> Gap:
         """Certified gap of w with the help of M (k, p), any matrix whose diag(P^T M) is close to X^T(y - Xw)/lam."""
         residual = self.y - self.X @ w
-        u = self.X.T @ residual / self.lam
-        norm = operator_norm(feasible(self.P, M, u, self.squares))
-        return self.gap_of(w, residual, norm, self.penalty(w) if omega is None else omega)
+        norm = operator_norm(feasible(self.P, M, self.X.T @ residual / self.lam, self.squares))
+        return self.proof(residual, self.penalty(w) if omega is None else omega).gap(norm)
 
-    def gap_of(self, w: Array, residual: Array, norm: float, omega: float) -> Gap:
-        """Gap where ``norm`` >= Omega*(X^T residual / lam): the dual point is the residual, scaled as is best and feasible."""
+    def proof(self, residual: Array, omega: float) -> Proof:
+        """What ``residual`` = y - Xw proves about w, of which ``omega`` is the penalty."""
         square = float(residual @ residual)
-        best = float(self.y @ residual) / square if square > 0 else 0.0
-        most = np.inf if norm == 0 else 1.0 / norm
-        short = self.y - min(max(best, -most), most) * residual
-        primal = 0.5 * square + self.lam * omega
-        dual = 0.5 * float(self.y @ self.y) - 0.5 * float(short @ short)
-        return Gap(primal + self.constant, primal - dual, norm)
-
-    def norm_for(self, residual: Array, omega: float, gap: float) -> float:
-        """The norm at which :meth:`gap_of` gives ``gap``: below it the gap is smaller. Infinite where any will do, 0 if none."""
-        square, along = float(residual @ residual), float(self.y @ residual)
-        # The dual objective is s along - s^2/2 square where the residual is scaled by s.
-        wanted = 0.5 * square + self.lam * omega - gap
-        if not wanted > 0:
-            return math.inf
-        if not along > 0:
-            return 0.0
-        rest = along**2 - 2 * wanted * square
-        return (along + math.sqrt(rest)) / (2 * wanted) if rest >= 0 else 0.0
+        return Proof(0.5 * square + self.lam * omega, square, float(self.y @ residual), self.constant)
 
 
 class Solution(NamedTuple):
@@ -153,8 +166,8 @@ def cut_rows(X: Array, y: Array) -> tuple[Array, Array, float]:
 
 def _solve_positive(A: Array, b: Array) -> Array:
     """(A + I)^-1 b for a positive semi-definite A."""
-    A.flat[:: len(A) + 1] += 1.0
-    _, x, failed = lapack.dposv(A, b, lower=1)
+    A.reshape(-1)[:: len(A) + 1] += 1.0
+    _, x, failed = lapack.dposv(A.T, b, lower=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError(f"not positive definite: dposv gave {failed}")
     return np.asarray(x)

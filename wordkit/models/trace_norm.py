@@ -14,7 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
+from wordkit.models.anderson import Anderson
+
 Array = np.ndarray
+# Of the search for the dual norm: differences that are kept, mu's fall, its share at the end as a multiple of the tolerance.
+_DIFFERENCES, _FALL, _BIAS, _LOWEST = 4, 0.1, 2.0, 1e-14
 
 
 def row_factor(P: Array) -> Array:
@@ -76,7 +80,7 @@ def norm_is_below(gram: Array, bound: float) -> bool:
         return False
     rest = -gram
     rest.reshape(-1)[:: len(rest) + 1] += bound**2
-    return not lapack.dpotrf(rest, clean=0)[1]
+    return not lapack.dpotrf(rest.T, clean=0, overwrite_a=1)[1]
 
 
 def column_products(A: Array, B: Array) -> Array:
@@ -110,9 +114,11 @@ class Smoothed(NamedTuple):
     def feasible(self, u: Array, squares: Array) -> Array:
         """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to the polar factor along the columns of P; M's norm is
         its."""
-        root = np.sqrt(self.roots)[:, None]
-        M = self.w / root
-        M += ((u - self.w * self.weights) / squares) * root
+        root = np.sqrt(self.roots)
+        left, right = np.empty((len(root), 2)), np.empty((2, len(u)))
+        left[:, 0], left[:, 1] = 1.0 / root, root
+        right[0], right[1] = self.w, (u - self.w * self.weights) / squares
+        M = left @ right  # of all that is (k, p) two passes, where the sum takes four
         M *= self.turned
         return M
 
@@ -125,7 +131,8 @@ def smoothed(P: Array, w: Array, mu: float) -> Smoothed:
 def squared_spectrum(P: Array, w: Array) -> tuple[Array, Array]:
     """Eigenvalues (k,), none below 0, and eigenvectors (k, k) of P Diag(w)^2 P^T."""
     A = P * w
-    values, vectors, failed = lapack.dsyevd(A @ A.T)  # of this form NumPy computes one half
+    gram = A @ A.T  # of this form NumPy computes one half
+    values, vectors, failed = lapack.dsyevd(gram.T, lower=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError(f"no eigenvalues: dsyevd gave {failed}")
     return np.maximum(values, 0.0), vectors
@@ -163,30 +170,39 @@ class DualNorm(NamedTuple):
 def dual_norm(P: Array, u: Array, *, tol: float = 1e-3, iterations: int = 200) -> DualNorm:
     """Bracket Omega*(u) = max u.w / Omega(w) to a relative width of ``tol``.
 
-    Starts from max |u_i| / ||p_i|| and the operator norm of P Diag(u_i / ||p_i||^2), then follows the fixed points of
-    w = u / diag(P^T (P Diag(w)^2 P^T + mu)^-1/2 P) as mu falls: their polar factors become optimal in the one bound, and w in the
-    other.
+    Starts from max |u_i| / ||p_i|| and the operator norm of P Diag(u_i / ||p_i||^2), then looks for the fixed point of
+    w = u / diag(P^T (P Diag(w)^2 P^T + mu)^-1/2 P), whose polar factor is optimal in the one bound, and w in the other, but for
+    mu: which falls to where its share is below ``tol``, and from there on steps are extrapolated.
     """
     squares = column_products(P, P)
     if not len(u) or not np.any(u):
         return DualNorm(0.0, 0.0, np.zeros_like(u))
+
+    def scaled(w: Array) -> Array:
+        return w / math.sqrt(float(np.mean(w**2 * squares)))
+
     ratios = np.abs(u) / np.sqrt(squares)
     best = int(np.argmax(ratios))
     low, high = float(ratios[best]), operator_norm(P * (u / squares))
     direction = np.zeros_like(u)
     direction[best] = math.copysign(1.0, u[best])
-    w, mu = u / squares, 1.0
+    anderson = Anderson(_DIFFERENCES)
+    w, mu = scaled(u / squares), 1.0
     for _ in range(iterations):
         if high - low <= tol * high:
             break
-        w = w / math.sqrt(float(np.mean(w**2 * squares)))
         view = smoothed(P, w, mu)
-        value = float(u @ w) / max(float(view.singular.sum()), np.finfo(float).tiny)
-        if value > low:
-            low, direction = value, w
+        omega = max(float(view.singular.sum()), np.finfo(float).tiny)
+        if float(u @ w) > low * omega:
+            low, direction = float(u @ w) / omega, w
         # The polar factor has diag(P^T M) = w D in the direction of u only in the limit; it is scaled, then mended.
-        scale = float(u @ (w * view.weights)) / float(np.sum((w * view.weights) ** 2))
-        high = min(high, operator_norm(feasible(P, scale * view.polar(), u, squares)))
-        w = u / view.weights
-        mu = max(0.7 * mu, 1e-10)
+        own = w * view.weights
+        M = feasible(P, float(u @ own) / float(own @ own) * view.polar(), u, squares)
+        high = min(high, operator_norm(M))
+        image = scaled(u / view.weights)
+        least = max((_BIAS * tol * omega / len(P)) ** 2, _LOWEST)
+        if mu > least:
+            w, mu = image, max(_FALL * mu, least)
+        else:
+            w = scaled(anderson.step(w, image, np.sqrt(view.weights)))
     return DualNorm(min(low, high), high, direction)
