@@ -272,11 +272,6 @@ comparison_options = against_options(
     "Evaluate these vectors too, and test whether they differ on the items that both score: exact McNemar test of right and "
     "wrong, permutation test of correlations.",
 )
-token_comparison_options = against_options(
-    "VEC2",
-    "Train and score with these vectors too, in place of all of the representation, and test whether it differs: permutation "
-    "test, sentence by sentence.",
-)
 
 
 def tagged_word_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ import click
 
 from wordkit.cli import options
 from wordkit.cli.evaluate.running import print_evaluation, with_comparisons
-from wordkit.cli.evaluate.token_inputs import Representation, representation_options
+from wordkit.cli.evaluate.token_inputs import Representation, representation_options, token_comparison_options
 from wordkit.cli.report import (
     ProgressMonitor,
     message,
@@ -56,7 +56,7 @@ _COLUMN = click.IntRange(1, 1000)
     help="Write the words of TEST with their tags and the predicted ones, as conlleval reads them.",
 )
 @click.option("--details", is_flag=True, help="Scores of each type too (--json always has them).")
-@options.token_comparison_options
+@token_comparison_options
 @options.policy_options
 @options.json_option
 def command(

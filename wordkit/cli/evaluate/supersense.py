@@ -8,7 +8,7 @@ import click
 
 from wordkit.cli import options
 from wordkit.cli.evaluate.running import print_evaluation, with_comparisons
-from wordkit.cli.evaluate.token_inputs import Representation, representation_options
+from wordkit.cli.evaluate.token_inputs import Representation, representation_options, token_comparison_options
 from wordkit.cli.report import message, refuse_unknown, report_tally
 from wordkit.evaluation.result import Result
 
@@ -31,7 +31,7 @@ from wordkit.evaluation.result import Result
     is_flag=True,
     help="Scores of each supersense and the confusion table too (--json always has them).",
 )
-@options.token_comparison_options
+@token_comparison_options
 @options.policy_options
 @options.json_option
 def command(

@@ -53,6 +53,13 @@ def representation_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+token_comparison_options = options.against_options(
+    "VEC2",
+    "Train and score with these vectors too, in place of all of the representation, and test whether it differs: permutation "
+    "test, sentence by sentence.",
+)
+
+
 @dataclass(frozen=True)
 class Representation:
     """What represents tokens, by the options of the same names."""
