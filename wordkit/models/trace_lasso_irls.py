@@ -64,9 +64,9 @@ _FALL = 0.1  # mu is multiplied by this
 _CENTRED = 20.0  # times the bias of the smoothing: the gap at which mu falls
 _LAST = 0.3  # times the target: the bias that is left at the last mu
 _HALVINGS = 8  # of the logarithm of the range that this mu is looked for in
-_NEAR = 10.0  # times the target: the bias that a start from a face begins with
+_NEAR = 3.0  # times the target: the bias that a start from a face begins with
 _PATIENCE, _RAISE = 40, 1e4  # steps at one mu before it is raised again, and by how much
-_RISE = 1e-2  # of the objective, relative to that at 0, which a step may not bring
+_RISE = 1e-6  # of the objective, relative to that at 0, which a step may not bring
 _LEAVING = 12  # lengths tried of the way from a face
 _WIDER = 2.0  # from one to the next
 _STAYING = 30.0  # times sqrt(mu): the length of a column of P Diag(w) that is more than smoothing
@@ -208,7 +208,6 @@ class _CentralPath:
             value = found.primal + problem.lam * float(view.roots.sum() - omega)
             if image is not None and value > before + _RISE * problem.zero_loss:  # extrapolated too far
                 w, image = image, None
-                self.anderson.forget()
                 continue
             before = value
             if (waiting := waiting + 1) > _PATIENCE:
