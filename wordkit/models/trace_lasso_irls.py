@@ -31,10 +31,10 @@ certificate included, is 0.3 to 0.6 of a full singular value decomposition of X)
 What did not help: more differences in the extrapolation (16 or 30: as many steps or more), less patience at one mu, Newton's
 method on all coefficients (many change sign on the way, where it stops), extrapolation along log lambda of the second or third
 degree (0 and 5 % more steps), the last mu at once where a face is left (as many steps or half as many more), mu falling
-by 0.03 or 0.01 (up to twice the steps in the worst case), nor falling further after a level of one step, another first mu, 0.7 of
-the extrapolation along log lambda, half the bias at the last mu, a start from a face with a mu nearer to the last one (fewer steps in
-most designs, 161 at one lambda), a part of a step that was taken back. A problem of 32 x 64 is 18 steps of 0.2 ms, of which LAPACK
-and products are two thirds: a kernel could save the rest. Not tried: Newton's method by conjugate gradients, low-rank updates.
+by 0.03 or 0.01 (up to twice the steps in the worst case) nor further after a level of one step, another first mu, 0.7 of the
+extrapolation along log lambda, half the bias at the last mu, a start from a face with a mu nearer to the last one (fewer steps in
+most designs, 161 at one lambda), a part of a step that was taken back. A problem of 32 x 64 is 18 steps of 0.2 ms, two thirds of
+it LAPACK and products: a kernel could save the rest. Not tried: Newton's method by conjugate gradients, low-rank updates.
 What is left is at the two or three lambdas where a face is left, and the search for what certifies the last faces before.
 """
 
