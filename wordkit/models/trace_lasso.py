@@ -340,7 +340,9 @@ class Selection:
         if not selected.any():
             return 0, 0
         if self._last is None or not np.array_equal(self._last[0], selected):
-            squared = np.linalg.eigvalsh(smaller_gram(self.design.X[:, selected]))  # their rounding is far below _RANK**2
+            squared = np.linalg.eigvalsh(
+                smaller_gram(self.design.X[:, selected])
+            )  # their rounding is far below _RANK**2
             self._last = selected, int(np.count_nonzero(squared > _RANK**2 * squared[-1]))
         return int(selected.sum()), self._last[1]
 
