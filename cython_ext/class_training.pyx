@@ -4,15 +4,16 @@ Class j of a row x has the score f_j = W_j.x + b_j. W is kept by feature, (featu
 side by side; ``width`` and ``k_width`` are N and K rounded up to multiples of 8, with zeros in between. Wang, Wang and Zhai 2017,
 equations 2, 9, 10, 14 and 16.
 
-The dual objective keeps by feature A = W_true alpha and S, each cluster's sums of pending rows: W_true = W - S alpha^T. The row
-goes to the cluster c of (9). Its own class and the Q likeliest of the cluster, its head, have their true scores; all the others
-have in common the mass that the cluster says of them,
+The dual objective keeps by feature A = W_true alpha, R = W_true rho, where rho is alpha without the Q likeliest classes of each
+cluster, its head, and of sum 1, and S, each cluster's sums of pending rows. The row goes to the cluster c of (9) by A. Its own
+class and the head have their true scores; all the others have in common the mass that the cluster says of them, (5) for rho,
 
-    log of sum over the rest of exp(f_j) >= (E_alpha[f] - sum over the head of alpha_j f_j) / r + constant,  r their share of alpha,
+    log of sum over the rest of exp(f_j) >= R_c.x + constant,
 
-(5) with alpha restricted to them, and share it as alpha does: their gradient -alpha_j tau x is pending in S_c. What S_c then takes
-from the direct classes as well is given back to their cells of W at once. Squares of the pending rows are summed for the second
-order, which the pass of ``models/class_clusters.py`` takes. The printed variant has no head, and leaves W without
+and share it as rho does: their gradient -rho_j tau x is pending in S_c, and W_true = W - S rho^T. If the row's own class is among the rest, what S_c takes from it is given back to its
+cells of W at once. No step is larger than some rates, whatever the shares: threads lose each other's steps now and then, and of
+large ones that cancel each other the rest would be without bound. Squares of the pending rows are summed for the second
+order, which the pass of ``models/class_clusters.py`` takes. The printed variant has no head (rho is alpha, and R unused), and leaves W without
 the pending part. Nothing reads W between two passes then but the value of the objective: whether top classes have their term (b) at
 once or with the others makes no difference to what is learned.
 """
@@ -20,7 +21,7 @@ once or with the others makes no difference to what is learned.
 from libc.math cimport isfinite, log
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from dense_rows cimport dot, mixed_rows, picked_cells, spread_cells, spread_row
+from dense_rows cimport add_scaled, dot, mixed_rows, picked_cells, spread_cells, spread_row
 from softmax_steps cimport (
     CONSTANT,
     GD,
@@ -40,16 +41,14 @@ from softmax_steps cimport (
 
 cdef enum:
     TAIL = 4  # row of totals: the constant of the bound of the rest
-    SHARE = 5  # the share of the rest, at least LEAST_SHARE
 
 cdef extern from *:
     """
-    #define WK_LEAST_SHARE 1e-4f
+    #define WK_LEAST_OTHERS 0.1f
     #define WK_MOST 0.999f
     """
-    const float LEAST_SHARE "WK_LEAST_SHARE"  # of alpha, that the rest is taken to have
-    const float MOST "WK_MOST"                # of the rest, that a row's own class is taken to have
-
+    const float LEAST_OTHERS "WK_LEAST_OTHERS"  # of the rest, that all but the row's own class are taken to have by the step
+    const float MOST "WK_MOST"                  # of the rest, that a row's own class is taken to have by the mass
 
 
 cdef struct Task:
@@ -61,14 +60,14 @@ cdef struct Task:
     float* weights          # (width)
     int32_t* items
     Py_ssize_t k, k_width, q
-    const float* alpha      # (n, k_width)
-    const float* gram       # (k, k_width) alpha^T alpha
-    float* sums             # (features, 2 k_width) A, S
+    const float* shares     # (n, 2 k_width) alpha, rho
+    const float* gram       # (k, 2 k_width) rho^T alpha, rho^T rho
+    float* sums             # (features, 3 k_width) A, R, S
     float* squares          # (features, k_width) sums of rate x^2
-    double* totals          # (6, k): as in softmax_steps.pxd, and TAIL, SHARE
+    double* totals          # (5, k): as in softmax_steps.pxd, and TAIL
     const int32_t* top      # (k, q)
-    float* products         # (2 k_width) of the row with A and S
-    float* gains            # (2 k_width) what they gain times x
+    float* products         # (3 k_width) of the row with A, R and S
+    float* gains            # (3 k_width) what they gain times x
     Noise noise
     double gained
     bint broken
@@ -94,13 +93,12 @@ cdef inline Py_ssize_t nearest(const Task* task) noexcept nogil:
 
 cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_ssize_t nnz, Py_ssize_t item, float rate) noexcept nogil:
     cdef Py_ssize_t n_k = task.k, wide = task.k_width, q = task.q, n = 0, c, s, k, own = -1
-    cdef const float* alpha
     cdef const int32_t* top
-    cdef float back, rest = 1, value, share
+    cdef float back, taken = 0
     cdef double tail
-    for k in range(2 * wide):
+    for k in range(3 * wide):
         task.products[k] = task.gains[k] = 0
-    mixed_rows(task.products, task.sums, index, x, nnz, 2 * wide)
+    mixed_rows(task.products, task.sums, index, x, nnz, 3 * wide)
     c = nearest(task)
     top = task.top + c * q
     for s in range(q):
@@ -112,34 +110,26 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
         own, n = q, q + 1
         task.items[q] = <int32_t>item
     picked_cells(task.scores, task.cells, index, x, nnz, task.width, task.items, n)
-    tail = task.products[c]
     for s in range(n):
-        alpha = task.alpha + task.items[s] * wide
-        task.scores[s] -= dot(alpha, task.products + wide, wide)
-        if s < q:
-            tail -= alpha[c] * task.scores[s]
-        task.scores[s] += task.bias[task.items[s]]
-        rest -= alpha[c]
-    share = <float>task.totals[SHARE * n_k + c]
-    tail = tail / share + task.totals[TAIL * n_k + c]
-    if own == q:  # the row's own class is not among the rest
-        value = task.alpha[item * wide + c] / share
-        tail += log(1 - value if value < MOST else 1 - MOST)
+        task.scores[s] += task.bias[task.items[s]] - dot(
+            task.shares + (2 * task.items[s] + 1) * wide, task.products + 2 * wide, wide
+        )
+    tail = task.products[wide + c] + task.totals[TAIL * n_k + c]
+    if own == q:  # the row's own class has a score of its own
+        taken = task.shares[(2 * item + 1) * wide + c]
+        tail += log(1 - taken if taken < MOST else 1 - MOST)
     if not isfinite(task.scores[own]) or not isfinite(tail):
         task.broken = True
         return
     task.gained += task.scores[own] - shared_mass(task.scores, task.weights, tail, n)
-    back = rate * task.weights[n] / (rest if rest > LEAST_SHARE else LEAST_SHARE)
-    for k in range(n_k):
-        task.gains[k] = -back * task.gram[c * wide + k]
+    back = rate * task.weights[n] / (1 - taken if 1 - taken > LEAST_OTHERS else LEAST_OTHERS)
     for s in range(n):
-        alpha = task.alpha + task.items[s] * wide
-        value = back * alpha[c] - rate * task.weights[s] + (rate if s == own else <float>0)
-        task.weights[s] = value
-        for k in range(n_k):
-            task.gains[k] += value * alpha[k]
-    task.gains[wide + c] = back
-    spread_row(task.sums, index, x, task.gains, nnz, 2 * wide)
+        task.weights[s] *= -rate
+    task.weights[own] += rate + back * taken
+    add_scaled(task.gains, -back, task.gram + c * 2 * wide, 2 * wide)
+    mixed_rows(task.gains, task.shares, task.items, task.weights, n, 2 * wide)
+    task.gains[2 * wide + c] = back
+    spread_row(task.sums, index, x, task.gains, nnz, 3 * wide)
     spread_cells(task.cells, index, x, task.weights, nnz, task.width, task.items, n)
     for s in range(nnz):  # for the second order
         task.squares[index[s] * wide + c] += back * x[s] * x[s]
@@ -150,9 +140,9 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
 cdef inline void printed_step(Task* task, const int32_t* index, const float* x, Py_ssize_t nnz, Py_ssize_t item, float rate) noexcept nogil:
     cdef Py_ssize_t n_k = task.k, wide = task.k_width, c, k
     cdef float value
-    for k in range(2 * wide):
+    for k in range(3 * wide):
         task.products[k] = task.gains[k] = 0
-    mixed_rows(task.products, task.sums, index, x, nnz, 2 * wide)
+    mixed_rows(task.products, task.sums, index, x, nnz, 3 * wide)
     c = nearest(task)
     task.items[0] = <int32_t>item
     picked_cells(task.scores, task.cells, index, x, nnz, task.width, task.items, 1)
@@ -162,8 +152,8 @@ cdef inline void printed_step(Task* task, const int32_t* index, const float* x, 
         return
     task.gained += value
     task.weights[0] = rate
-    task.gains[wide + c] = rate
-    spread_row(task.sums, index, x, task.gains, nnz, 2 * wide)
+    task.gains[2 * wide + c] = rate
+    spread_row(task.sums, index, x, task.gains, nnz, 3 * wide)
     spread_cells(task.cells, index, x, task.weights, nnz, task.width, task.items, 1)
     task.totals[WEIGHT * n_k + c] += rate
     task.totals[PENDING * n_k + c] += 1
@@ -219,15 +209,15 @@ def check_rows(const float[::1] data, const int32_t[::1] indices, const int64_t[
 
 cdef int take_dual(Task* task, Py_ssize_t features, tuple arrays) except -1:
     """Pointers of the clusters' arrays; ValueError where shapes do not fit."""
-    cdef const float[:, ::1] alpha = arrays[0], gram = arrays[1]
+    cdef const float[:, ::1] shares = arrays[0], gram = arrays[1]
     cdef float[:, ::1] sums = arrays[2]
     cdef double[:, ::1] totals = arrays[3]
     cdef const int32_t[:, ::1] top = arrays[4]
     cdef float[:, ::1] squares = arrays[5]
-    cdef Py_ssize_t k = totals.shape[1], wide = alpha.shape[1], i, j
-    if (alpha.shape[0] != task.n or k < 1 or wide < k or wide % 8 or gram.shape[0] != k or gram.shape[1] != wide
-            or sums.shape[0] != features or sums.shape[1] != 2 * wide or squares.shape[0] != features
-            or squares.shape[1] != wide or totals.shape[0] != 6 or top.shape[0] != k
+    cdef Py_ssize_t k = totals.shape[1], wide = squares.shape[1], i, j
+    if (shares.shape[0] != task.n or shares.shape[1] != 2 * wide or k < 1 or wide < k or wide % 8 or gram.shape[0] != k
+            or gram.shape[1] != 2 * wide or sums.shape[0] != features or sums.shape[1] != 3 * wide
+            or squares.shape[0] != features or totals.shape[0] != 5 or top.shape[0] != k
             or top.shape[1] >= task.n):
         raise ValueError("shapes of the clusters do not agree")
     for i in range(k):
@@ -235,7 +225,7 @@ cdef int take_dual(Task* task, Py_ssize_t features, tuple arrays) except -1:
             if not 0 <= top[i, j] < task.n:
                 raise ValueError("a top class does not exist")
     task.k, task.k_width, task.q = k, wide, top.shape[1]
-    task.alpha, task.gram, task.sums, task.totals = &alpha[0, 0], &gram[0, 0], &sums[0, 0], &totals[0, 0]
+    task.shares, task.gram, task.sums, task.totals = &shares[0, 0], &gram[0, 0], &sums[0, 0], &totals[0, 0]
     task.squares = &squares[0, 0]
     task.top = &top[0, 0] if top.shape[1] else NULL
     return 0
@@ -251,11 +241,11 @@ def train_rows(
     Args:
         data, indices, indptr: rows that passed :func:`check_rows`. classes: (rows) int32. order: row numbers.
         objective: of ``dual_clustering.OBJECTIVES``.
-        arrays: for the dual objectives alpha (N, k_width), gram (K, k_width), sums (features, 2 k_width), totals (6, K), top
+        arrays: for the dual objectives shares (N, 2 k_width), gram (K, 2 k_width), sums (features, 3 k_width), totals (5, K), top
             (K, Q) and squares (features, k_width); for NCE and NS the noise: keep (N), alias (N), shift (N), number, key; for GD ().
         cells: W, (features, width), changed in place. bias: (N).
         rate, slope: step size at row order[lo], and its change a row.
-        scratch: 2 max(width, items) + 4 k_width cells. items: 2 + negative, or 2 + Q cells.
+        scratch: 2 max(width, items) + 6 k_width cells. items: 2 + negative, or 2 + Q cells.
         sums: 2 cells that are added to: objective, rows.
 
     Returns:
@@ -288,12 +278,12 @@ def train_rows(
     else:
         t = 0
     n_scores = task.width if task.width > t + 2 else t + 2
-    if items.shape[0] < t + 2 or scratch.shape[0] < 2 * n_scores + 4 * task.k_width:
+    if items.shape[0] < t + 2 or scratch.shape[0] < 2 * n_scores + 6 * task.k_width:
         raise ValueError("scratch is too small")
     task.items = &items[0]
     task.scores, task.weights = &scratch[0], &scratch[n_scores]
     task.products = task.weights + n_scores
-    task.gains = task.products + 2 * task.k_width
+    task.gains = task.products + 3 * task.k_width
     task.gained = 0
     task.broken = False
     with nogil:

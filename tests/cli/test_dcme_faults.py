@@ -38,7 +38,7 @@ def folder(tmp_path):
 def test_text_of_one_word_a_line_teaches_nothing(inside, folder, options):
     """It went through with an objective of 0 and vectors that were those of the beginning."""
     (folder / "single").write_text("a\nb\n" * 5)
-    fails(inside("dcme", "single", "-o", "v", *EMBED, *options), "no line has two known words")
+    fails(inside("dcme", "single", "-o", "v", *EMBED, *options), "error: single: no line has two known words")
     assert not (folder / "v").exists()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -181,3 +183,115 @@ def test_sets_with_parts_of_speech(inside, noisy, name, data, metric):
         "--transition is of the model of VEC",
         code=2,
     )
+
+
+ENTITIES = "Ann B-PER\nsaw O\nRome B-LOC\n\nhe O\nmet O\nAnn B-PER\n\nBob B-PER\nsaw O\nRome O\n\n"
+
+
+def test_ner_by_sentences(inside, tmp_path):
+    pytest.importorskip("pycrfsuite")
+    (tmp_path / "train").write_text(ENTITIES * 4)
+    (tmp_path / "test").write_text(ENTITIES.replace("Ann", "Eve") * 5)
+    (tmp_path / "good.vec").write_text("6 2\nAnn 1 0\nBob 1 0\nEve 1 0\nRome 0 1\nsaw 0 0.1\nmet 0 0.1\n")
+    (tmp_path / "bad.vec").write_text("6 2\nAnn 1 0\nBob 1 0\nEve 0 0.1\nRome 0 1\nsaw 0 0.1\nmet 0 0.1\n")
+    command = ("evaluate", "ner", "train", "test", "--unlexicalized", "--window", "0", "--json")
+    alone = [found(inside(*command, "--vectors", name)) for name in ("good.vec", "bad.vec")]
+    arguments = (*command, "--vectors", "good.vec", "--against", "bad.vec", "--intervals")
+    result = found(inside(*arguments))
+    assert set(result["intervals"]) == {"precision", "recall", "f1", "accuracy"}
+    assert result["intervals"]["f1"]["low"] <= result["f1"] <= result["intervals"]["f1"]["high"]
+    assert result["against"]["vectors"] == "bad.vec" and result["against"]["f1"] == alone[1]["f1"]
+    difference = result["against"]["differences"]["f1"]
+    assert difference["difference"] == pytest.approx(alone[0]["f1"] - alone[1]["f1"])
+    assert difference["difference"] > 0.2 and difference["p_value"] < 0.01 and difference["compared"] == 15
+    again = found(inside(*arguments))
+    assert (again["intervals"], again["against"]) == (result["intervals"], result["against"])
+    other = found(inside(*arguments, "--seed", 2))
+    assert other["signature"] != result["signature"] and other["f1"] == result["f1"]
+    words = found(inside(*command[:4], "--json", "--against", "good.vec"))  # do vectors help?
+    assert words["against"]["f1"] >= words["f1"]
+
+
+def test_ner_without_entities_or_with_one_sentence(inside, tmp_path):
+    (tmp_path / "none").write_text("a O O\n\nb O O\n")
+    given = ("evaluate", "ner", "--method", "given", "--intervals")
+    result = found(inside(*given, "none", "--json"))
+    assert result["f1"] is None and result["intervals"]["f1"] == {"low": None, "high": None}
+    assert result["intervals"]["accuracy"] == {"low": 1.0, "high": 1.0}
+    (tmp_path / "one").write_text("a B-P B-P\nb O O\n")
+    result = found(inside(*given, "one", "--json"))
+    assert result["f1"] == 1 and result["intervals"]["f1"] == {"low": None, "high": None}
+    lines = succeeds(inside(*given, "none", "one", "--summary")).splitlines()
+    assert lines[0].split("\t")[:2] == ["data", "precision"] and "f1_low" in lines[0] and len(lines) == 4
+    run = inside(*given, "one", "--against", "nowhere.vec")
+    succeeds(run)
+    assert b"--against means nothing to --method given" in run.stderr
+
+
+def test_supersenses_by_sentences(inside, samples):
+    pytest.importorskip("sklearn")
+    command = ("evaluate", "supersense", samples / "supersenses.conllulex", "--cv", "2", "--json")
+    result = found(inside(*command, "--against", samples / "vectors.txt", "--intervals"))
+    assert set(result["intervals"]) == {"accuracy", "noun_accuracy", "verb_accuracy"}
+    other = found(inside(*command, "--vectors", samples / "vectors.txt"))
+    sentences = {difference["compared"] for difference in result["against"]["differences"].values()}
+    assert len(sentences) == 1 and 50 < sentences.pop() < 485  # of all folds
+    difference = result["against"]["differences"]["accuracy"]
+    assert difference["difference"] == pytest.approx(result["accuracy"] - other["accuracy"])
+    assert difference["difference"] < 0 and difference["p_value"] < 0.05
+    assert result["intervals"]["accuracy"]["low"] < result["accuracy"]
+
+
+def test_likelihood_by_sentences(inside, tmp_path):
+    (tmp_path / "text").write_text("a b c\nb a\n" * 6 + "c c\n")
+    for name, states, data in (("m", "4", "text"), ("n", "1", "text"), ("other", "2", "more")):
+        (tmp_path / "more").write_text("a d\na d\n")
+        train = (
+            "train-hmtm",
+            data,
+            "-o",
+            name,
+            "--structure",
+            "chain",
+            "--states",
+            states,
+            "--method",
+            "batch",
+        )
+        succeeds(inside(*train, "--epochs", "9", "--projection", "exact"))
+    command = ("evaluate", "likelihood", "m", "text", "--json")
+    result = found(inside(*command, "--against", "n", "--intervals"))
+    alone = found(inside("evaluate", "likelihood", "n", "text", "--json"))
+    name = "log_likelihood_per_token"
+    difference = result["against"]["differences"][name]
+    assert result["against"][name] == alone[name] and difference["compared"] == 13
+    assert (
+        difference["difference"] == pytest.approx(result[name] - alone[name]) and difference["p_value"] < 0.01
+    )
+    assert result["intervals"][name]["low"] < result[name] < result["intervals"][name]["high"]
+    assert found(inside(*command, "--against", "n", "--intervals"))["intervals"] == result["intervals"]
+    assert found(inside(*command, "--against", "m"))["against"]["differences"][name]["p_value"] == 1
+    fails(inside(*command, "--against", "other"), "other: knows other words than m: their likelihoods do not")
+    (tmp_path / "one").write_text("a b\n")
+    one = found(inside("evaluate", "likelihood", "m", "one", "--intervals", "--json"))
+    assert one["intervals"][name] == {"low": None, "high": None}
+
+
+def test_against_a_pipe(inside, noisy, tmp_path):
+    """A pipe can be opened once only: that is when its vectors are read."""
+    os.mkfifo(tmp_path / "pipe.vec")
+    writer = threading.Thread(
+        target=lambda: (tmp_path / "pipe.vec").write_bytes((tmp_path / "noisy.vec").read_bytes()), daemon=True
+    )
+    writer.start()
+    arguments = (
+        "evaluate",
+        "similarity",
+        noisy / "vectors.txt",
+        noisy / "similarity.txt",
+        "--json",
+        "--against",
+    )
+    piped = found(inside(*arguments, "pipe.vec"))["against"]
+    writer.join(5)
+    assert piped["spearman"] == found(inside(*arguments, "noisy.vec"))["against"]["spearman"]

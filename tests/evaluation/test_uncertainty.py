@@ -102,3 +102,37 @@ def test_results_get_extras_and_keep_their_numbers():
     assert (
         found.as_dict()["intervals"] == {"a": {"low": 0.0, "high": 1.0}} and "samples" not in found.as_dict()
     )
+
+
+def ratio_of(parts, wholes) -> Sample:
+    return Sample.of_ratio(np.asarray(parts), np.asarray(wholes))
+
+
+def test_interval_of_a_ratio_resamples_parts_with_their_wholes():
+    rng = np.random.default_rng(3)
+    wholes = rng.integers(1, 9, 200)
+    parts = rng.binomial(wholes, 0.6)
+    low, high = interval(ratio_of(parts, wholes))
+    found = parts.sum() / wholes.sum()
+    residuals = parts - found * wholes  # the delta method
+    sigma = (residuals**2).sum() ** 0.5 / wholes.sum()
+    assert low == pytest.approx(found - 1.96 * sigma, abs=0.006)
+    assert high == pytest.approx(found + 1.96 * sigma, abs=0.006)
+    assert (
+        interval(ratio_of(parts, wholes), seed=1) == (low, high) != interval(ratio_of(parts, wholes), seed=2)
+    )
+    assert interval(ratio_of(2 * wholes, wholes)) == (2.0, 2.0)
+    assert interval(ratio_of([1, 0], [1, 0])) == (1.0, 1.0)  # a resample without a whole has no value
+    assert interval(ratio_of([0, 0], [0, 0])) is None and interval(ratio_of([1], [2])) is None
+
+
+def test_ratios_are_exchanged_item_by_item():
+    one, other = ratio_of([2, 2, 1], [2, 2, 1]), ratio_of([1, 1, 1], [4, 3, 1])
+    # of the 4 ways to exchange the first two items only all or none is as far apart as 1 and 3/8
+    assert difference(one, other) == {"difference": 0.625, "p_value": 0.5, "compared": 3}
+    assert difference(other, one)["difference"] == -0.625
+    assert difference(one, one) == {"difference": 0.0, "p_value": 1.0, "compared": 3}
+    nothing_right = difference(ratio_of([0, 0], [1, 0]), ratio_of([0, 0], [0, 1]))
+    assert nothing_right == {"difference": 0.0, "p_value": 1.0, "compared": 2}
+    undefined = difference(one, ratio_of([0, 0, 0], [0, 0, 0]))
+    assert undefined == {"difference": None, "p_value": None, "compared": 3}

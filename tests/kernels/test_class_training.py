@@ -16,7 +16,7 @@ from wordkit.models.class_clusters import ClassClusters
 from wordkit.models.window_training import Noise
 from wordkit.parallel import Workers
 
-FEATURES, N = 30, 11
+FEATURES, N, CURVATURE = 30, 11, 4.0
 
 
 class Setting:
@@ -77,17 +77,17 @@ def test_equals_its_twin(seed, objective, top, k):
         assert case.train(lo, hi) == hi - lo
         gained += case.train_twin(lo, hi)
         if case.clusters and hi < 40:
-            assert case.clusters.refresh(case.cells, case.bias, Workers(1))
-            case.twin.refresh(class_clusters._CURVATURE, class_clusters._LEAST_TAIL)
+            assert case.clusters.refresh(case.cells, case.bias, CURVATURE, Workers(1))
+            case.twin.refresh(CURVATURE)
     near = {"rtol": 2e-3, "atol": 2e-4}
     if case.clusters:
         true = case.clusters.true_cells(case.cells)
         np.testing.assert_allclose(true, case.twin.true(), **near)
-        np.testing.assert_allclose(case.clusters.alpha[:, :k], case.twin.alpha, **near)
+        np.testing.assert_allclose(case.clusters.alpha, case.twin.alpha, **near)
         np.testing.assert_allclose(case.clusters.totals[2:4], [case.twin.pending, case.twin.refreshed])
         if objective == "dcme":
             np.testing.assert_allclose(
-                case.clusters.sums[:, :k], true @ case.clusters.alpha[:, :k], rtol=1e-3, atol=1e-4
+                case.clusters.sums[:, :k], true @ case.clusters.alpha, rtol=1e-3, atol=1e-4
             )
     else:
         np.testing.assert_allclose(case.cells[:, :N], case.twin.W, **near)
@@ -95,16 +95,32 @@ def test_equals_its_twin(seed, objective, top, k):
     np.testing.assert_allclose(case.sums, [gained, 40], rtol=1e-3)
 
 
-def test_all_but_one_class_exact_is_maximum_likelihood(monkeypatch):
+def test_all_but_one_class_exact_is_maximum_likelihood():
     """With a head of N - 1 classes nothing is left to approximate, whatever the clusters say."""
-    monkeypatch.setattr(class_clusters, "_LEAST_TAIL", 1e-6)
     dual, full = Setting(3, "dcme", top=N - 1), Setting(3, "gd")
     for lo, hi in ((0, 10), (10, 25), (25, 40)):
         dual.train(lo, hi)
-        dual.clusters.refresh(dual.cells, dual.bias, Workers(1))
+        dual.clusters.refresh(dual.cells, dual.bias, CURVATURE, Workers(1))
         full.train(lo, hi)
     np.testing.assert_allclose(dual.clusters.true_cells(dual.cells), full.cells[:, :N], atol=2e-3)
     np.testing.assert_allclose(dual.sums[0], full.sums[0], rtol=1e-3)
+
+
+@pytest.mark.parametrize("top", [3, N - 2, N - 1])
+def test_steps_that_threads_lose_do_little(top):
+    """Threads without locks lose some of each other's steps; no sums of large ones that cancel may depend on them."""
+    largest = []
+    for lost in (0.0, 0.3):
+        draw, case = np.random.default_rng(8), Setting(7, "dcme", top=top, rows=3000)
+        for lo in range(0, 3000, 5):
+            before = case.clusters.sums.copy()
+            assert case.train(lo, lo + 5, rate=2, slope=-2 / 3000) == 5
+            again = draw.random(FEATURES) < lost
+            case.clusters.sums[again] = before[again]
+            if lo % 200 == 195:
+                assert case.clusters.refresh(case.cells, case.bias, CURVATURE, Workers(1))
+        largest.append(np.abs(case.clusters.true_cells(case.cells)).max())
+    assert largest[1] < 3 * largest[0]
 
 
 def test_pass_is_the_same_on_any_number_of_threads():
@@ -112,9 +128,9 @@ def test_pass_is_the_same_on_any_number_of_threads():
     for case, threads in zip(cases, (1, 3), strict=True):
         case.train(0, 40)
         class_clusters._BLOCK, before = 8, class_clusters._BLOCK
-        assert case.clusters.refresh(case.cells, case.bias, Workers(threads))
+        assert case.clusters.refresh(case.cells, case.bias, CURVATURE, Workers(threads))
         class_clusters._BLOCK = before
-    for name in ("alpha", "sums", "totals", "gram"):
+    for name in ("shares", "sums", "totals", "gram"):
         assert np.array_equal(*(getattr(case.clusters, name) for case in cases))
     assert np.array_equal(cases[0].cells, cases[1].cells)
 
@@ -129,7 +145,7 @@ def test_not_finite_is_told():
     case = Setting(1, "dcme")
     case.train(0, 40)
     case.cells[0, 0] = np.inf
-    assert not case.clusters.refresh(case.cells, case.bias, Workers(1))
+    assert not case.clusters.refresh(case.cells, case.bias, CURVATURE, Workers(1))
 
 
 def test_doors():
@@ -156,7 +172,7 @@ def test_doors():
         (0, good[0][:, :-1].copy()),
         (1, good[1][:1]),
         (2, good[2][:1]),
-        (3, good[3][:5]),
+        (3, good[3][:4]),
         (4, good[4] + 50),
         (5, good[5][1:]),
     ):

@@ -135,6 +135,19 @@ def test_threads_share_their_memory_and_come_near():
     assert np.array_equal(one.coef_, again.coef_)
 
 
+def test_copies_of_features_change_nothing():
+    """Features that come together four times over are the same problem, which a diagonal second moment alone would not know."""
+    X, y = topics(n=30, rows=1500, length=40)
+    plain, copied = (
+        DualClusteringClassifier(clusters=5, top=3, epochs=2).fit(rows, y)
+        for rows in (X, scipy.sparse.hstack([X] * 4, format="csr"))
+    )
+    assert len(plain.clusters_.totals.T) == 5 and (plain.clusters_.totals[3] > 1).all()
+    scores = plain.decision_function(X[:200])
+    again = copied.decision_function(scipy.sparse.hstack([X[:200]] * 4, format="csr"))
+    np.testing.assert_allclose(again, scores, rtol=0.02, atol=0.02)
+
+
 @pytest.mark.parametrize("objective", ["dcme", "printed", "nce", "ns", "gd"])
 def test_rates_far_too_high_are_finite_or_told_with_the_last_good_state(objective):
     X, y = topics(rows=600)

@@ -83,9 +83,9 @@ def test_models_use_these_formulas():
         clusters=3, epochs=2, normalize=False, learning_rate=0.1, variant="printed"
     ).fit(X, y)
     clusters = model.clusters_
-    pending = clusters.sums[:, clusters.width : clusters.width + 3] / np.maximum(clusters.totals[1], 1e-30)
+    pending = clusters.pending / np.maximum(clusters.totals[1], 1e-30)
     due = clusters.totals[1] > 0
-    assert clusters.refresh(model.cells_, model.intercept_, Workers(1))
+    assert clusters.refresh(model.cells_, model.intercept_, 1.0, Workers(1))
     means = pending[:, due].T @ model.cells_[:, :6] + model.intercept_
     expected = centres(means, np.arange(len(means)), means)
     np.testing.assert_allclose(clusters.alpha[:, :3].T[due], expected, rtol=1e-4)

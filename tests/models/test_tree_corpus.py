@@ -1,4 +1,4 @@
-"""Corpora of trees: what is read, how words are numbered, and in which order batches come."""
+"""Corpora of trees: what is read, and how words are numbered."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import bz2
 import contextlib
 import gzip
 import io
-import os
 import sys
-import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,30 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.models.corpus_cases import TREES, conll, sentences, whole, words_of
 from wordkit.errors import DataError, WordkitError
 from wordkit.formats.conll import read_conll
-from wordkit.models import tree_corpus
-from wordkit.models.array_spool import ArraySpool
 from wordkit.models.tree_corpus import UNKNOWN, TreeCorpus, Vocabulary, read_corpus
 from wordkit.tally import Tally
 
 PLAIN = "a b a\nc a\n\nb\n"
-
-
-def conll(*sentences: str) -> str:
-    """Sentences of ``form/tag/head/deprel`` words."""
-    out = []
-    for sentence in sentences:
-        for number, word in enumerate(sentence.split(), start=1):
-            form, tag, head, label = word.split("/")
-            out.append(f"{number}\t{form}\t{form.lower()}\t{tag}\tx\t_\t{head}\t{label}\t_\t_\n")
-        out.append("\n")
-    return "".join(out)
-
-
-TREES = conll(
-    "The/D/2/det dog/N/3/nsubj barks/V/0/root", "dog/N/0/root the/D/1/det", "Up/A/0/root Up/A/0/root"
-)
 
 
 @pytest.fixture
@@ -50,27 +31,6 @@ def written(tmp_path):
         return str(path)
 
     return write
-
-
-def whole(corpus: TreeCorpus):
-    """The only batch of a corpus."""
-    (trees,) = corpus.batches(10**6)
-    return trees
-
-
-def sentences(corpus: TreeCorpus, batches=None) -> list[tuple]:
-    """(words, heads, labels) of each sentence, as strings and numbers."""
-    out = []
-    for trees in corpus.batches(10**6) if batches is None else batches:
-        for lo, hi in zip(trees.offsets[:-1].tolist(), trees.offsets[1:].tolist(), strict=True):
-            words = tuple(corpus.vocabulary.words[w] for w in trees.words[lo:hi].tolist())
-            labels = tuple(corpus.label_names[n] for n in trees.labels[lo:hi].tolist())
-            out.append((words, tuple(trees.heads[lo:hi].tolist()), labels))
-    return out
-
-
-def words_of(corpus: TreeCorpus) -> list[str]:
-    return [" ".join(words) for words, _, _ in sentences(corpus)]
 
 
 def test_trees_of_a_small_treebank(written):
@@ -367,125 +327,6 @@ def test_sentences_of_a_program_are_as_those_of_a_file(written):
     ):
         with pytest.raises(ValueError):
             TreeCorpus.from_sentences(**bad)
-
-
-@pytest.fixture
-def small_chunks(monkeypatch):
-    monkeypatch.setattr(tree_corpus, "CHUNK_SENTENCES", 7)
-    monkeypatch.setattr(tree_corpus, "CHUNK_TOKENS", 30)
-    monkeypatch.setattr(tree_corpus, "_PIECE", 11)
-
-
-def numbered(n: int, seed: int = 0) -> TreeCorpus:
-    """n sentences that are all different, some longer than a chunk."""
-    lengths = np.random.default_rng(seed).choice([1, 2, 3, 9, 40], size=n)
-    return TreeCorpus.from_sentences([[f"s{s}"] * int(length) for s, length in enumerate(lengths)])
-
-
-@settings(max_examples=30, deadline=None)
-@given(n=st.integers(1, 60), size=st.integers(1, 70), seed=st.integers(0, 5), start=st.integers(0, 12))
-def test_batches_are_complete_repeatable_and_go_on(n, size, seed, start):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tree_corpus, "CHUNK_SENTENCES", 7)
-        patch.setattr(tree_corpus, "CHUNK_TOKENS", 30)
-        corpus = numbered(n)
-        for rng in (lambda: None, lambda: np.random.default_rng(seed)):
-            batches = list(corpus.batches(size, rng()))
-            assert len(batches) == corpus.n_batches(size)
-            assert [b.n_sentences for b in batches[:-1]] == [size] * (len(batches) - 1)
-            found = sentences(corpus, batches)
-            assert sorted(found) == sorted(sentences(corpus))
-            rest = [sentences(corpus, [batch]) for batch in corpus.batches(size, rng(), start=start)]
-            assert rest == [sentences(corpus, [batch]) for batch in batches[start:]]
-
-
-def test_shuffles_differ_by_seed_and_draw_one_number(small_chunks):
-    corpus = numbered(60)
-    rng, other = np.random.default_rng(5), np.random.default_rng(5)
-    first, second = corpus.batches(8, rng), corpus.batches(8, rng)
-    other.integers(2**63, size=2)
-    assert rng.random() == other.random()  # both drew when they were made
-    first, second = sentences(corpus, first), sentences(corpus, second)
-    assert first != second != sentences(corpus) != first and sorted(first) == sorted(second)
-    starts = [int(words[0][1:]) // 7 for words, _, _ in first]
-    assert starts != sorted(starts)
-    with pytest.raises(ValueError):
-        corpus.batches(0)
-    with pytest.raises(ValueError):
-        corpus.batches(1, start=-1)
-
-
-def test_chunks_do_not_depend_on_how_the_input_comes(written, monkeypatch):
-    text = conll(*(f"w{s}/X/0/r " * (1 + s % 5) for s in range(200)))
-
-    class Trickle(io.RawIOBase):
-        def __init__(self, data):
-            self.data = data
-
-        def readable(self):
-            return True
-
-        def readinto(self, out):
-            n = min(len(out), 700, len(self.data))
-            out[:n], self.data = self.data[:n], self.data[n:]
-            return n
-
-    one = read_corpus([written(text)])
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(Trickle(text.encode()), 512)))
-    two = read_corpus(["-"])
-    orders = [sentences(c, c.batches(9, np.random.default_rng(2))) for c in (one, two)]
-    assert orders[0] == orders[1] and one.inputs[0]["sha256"] == two.inputs[0]["sha256"]
-
-
-def test_passes_over_a_corpus_may_run_side_by_side(small_chunks):
-    corpus = numbered(40)
-    pairs = list(zip(corpus.batches(3), corpus.batches(3), strict=True))
-    assert all(np.array_equal(a.words, b.words) for a, b in pairs)
-    assert sentences(corpus, [a for a, _ in pairs]) == sentences(corpus)
-
-
-def test_no_file_is_left_even_while_the_corpus_is_in_use(written, tmp_path):
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    corpus = read_corpus([written(TREES)], labels="deprel", cache_folder=folder)
-    assert whole(corpus).n_tokens == 7 and os.listdir(folder) == []
-    with pytest.raises(WordkitError, match=r"nowhere: No such file or directory; .*TMPDIR"):
-        read_corpus([written(TREES)], cache_folder=tmp_path / "nowhere")
-
-
-def test_memory_does_not_grow_with_the_corpus(tmp_path):
-    sizes = []
-    for n in (60_000, 180_000):
-        path = tmp_path / f"{n}.txt"
-        path.write_text("the cat sat on the mat and all is well with it\n" * n)
-        tracemalloc.start()
-        corpus = read_corpus([path], structure="chain")
-        for _ in corpus.batches(500, np.random.default_rng(1)):
-            pass
-        sizes.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        assert corpus.n_tokens == 12 * n
-    assert sizes[1] < 1.2 * sizes[0]
-
-
-def test_a_spool_gives_back_what_it_took():
-    spool = ArraySpool(np.int64)
-    for n in (3, 0, 200_000, 1):
-        spool.append(np.arange(n))
-    assert len(spool) == 200_004 and spool.read(1, 5).tolist() == [1, 2, 0, 1] and len(spool.read(7, 7)) == 0
-    assert spool.read(200_000, 200_004).tolist() == [199_997, 199_998, 199_999, 0]
-    spool.append(np.array([9]))
-    assert spool.read(200_003, 200_005).tolist() == [0, 9]
-    with pytest.raises(IndexError):
-        spool.read(0, 200_006)
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_full_disk_is_said(monkeypatch):
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: open("/dev/full", "r+b", buffering=0))  # noqa: SIM115
-    spool = ArraySpool(np.int64)
-    with pytest.raises(WordkitError, match="No space left on device; the corpus is kept there"):
-        spool.append(np.zeros(1 << 20))
 
 
 lines = st.sampled_from(

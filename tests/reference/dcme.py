@@ -192,7 +192,7 @@ def train(vectors, H, sentence, window, first, last, rate, slope=0.0, decay=0.0,
 class Classes:
     """Weights W (features, N; stored, without what is pending) and clusters as ``ClassClusters`` has them, for sparse rows."""
 
-    LEAST_SHARE, MOST = 1e-4, 0.999
+    LEAST_OTHERS, MOST = 0.1, 0.999
 
     def __init__(self, weights, bias, *, objective, clusters=None, noise=None, key=0):
         self.W, self.b, self.objective, self.noise, self.key = (
@@ -204,17 +204,15 @@ class Classes:
         )
         if clusters is not None:
             k, n = clusters.k, len(bias)
-            self.alpha = clusters.alpha[:, :k].astype(float)
+            self.alpha, self.rho = clusters.alpha.astype(float), clusters.rho.astype(float)
             self.S, self.squares = np.zeros((2, len(weights), k))
             self.A = self.W @ self.alpha  # only the printed variant's, which stays as it was
-            self.constant, self.weight, self.pending, self.refreshed, self.tail, self.share = (
-                clusters.totals.copy()
-            )
+            self.constant, self.weight, self.pending, self.refreshed, self.tail = clusters.totals.copy()
             self.top = clusters.top_items.copy()
             assert self.alpha.shape == (n, k)
 
     def true(self):
-        return self.W - self.S @ self.alpha.T
+        return self.W - self.S @ self.rho.T
 
     def step(self, x, item, rate, counter):
         """Returns the value of the objective."""
@@ -252,35 +250,32 @@ class Classes:
             self.weight[c] += rate
             return scores[item] - products[c] - self.constant[c]
         head = list(self.top[c])
-        tail = (products[c] - a[head] @ (scores - self.b)[head]) / self.share[c] + self.tail[c]
+        tail = x @ true @ self.rho[:, c] + self.tail[c]
         direct = head if item in head else [*head, item]
-        if item not in head:
-            tail += np.log(1 - min(a[item] / self.share[c], self.MOST))
+        taken = 0 if item in head else self.rho[item, c]
+        tail += np.log(1 - min(taken, self.MOST))
         total = log_sum(np.append(scores[direct], tail))
         rest = np.delete(np.arange(len(a)), direct)
         mass = rate * np.exp(tail - total)
-        back = mass / max(1 - a[direct].sum(), self.LEAST_SHARE)
+        back = mass / max(1 - taken, self.LEAST_OTHERS)
         gradient = -rate * np.exp(scores - total)
-        gradient[rest] = -back * a[rest]
+        gradient[rest] = -back * self.rho[rest, c]
         gradient[item] += rate
-        self.W += np.outer(x, gradient + back * a)  # all of it, without what S_c will take
+        self.W += np.outer(x, gradient + back * self.rho[:, c])  # all of it, without what S_c will take
         self.S[:, c] += back * x
         self.squares[:, c] += back * x**2
         self.weight[c] += back
         return scores[item] - total
 
-    def refresh(self, curvature, least):
+    def refresh(self, curvature):
         """Equations (12) to (16) for all clusters with pending rows."""
         due = np.flatnonzero(self.weight > 0)
         means = self.S[:, due] / self.weight[due]
         spread = curvature * np.maximum(self.squares - self.S**2 / np.maximum(self.weight, 1e-30), 0)
-        rest = self.alpha.copy()
-        for c in range(rest.shape[1]):
-            rest[self.top[c], c] = 0
         W = self.true()
         if self.objective == "dcme":
-            centre = W @ rest / np.maximum(rest.sum(axis=0), 1e-12)
-            W = (W + (spread * centre) @ rest.T) / (1 + spread @ rest.T)
+            centre = W @ self.rho
+            W = (W + (spread * centre) @ self.rho.T) / (1 + spread @ self.rho.T)
         self.W = W
         for c, mean in zip(due, means.T, strict=True):
             scores = mean @ W + self.b
@@ -288,8 +283,10 @@ class Classes:
             self.constant[c] = a @ (self.b - np.log(a))
             self.top[c] = np.sort(np.argsort(-a)[: self.top.shape[1]])
             others = np.delete(np.arange(len(a)), self.top[c])
-            self.share[c] = max(a[others].sum(), least)
-            self.tail[c] = log_sum(scores[others]) - a[others] @ (scores - self.b)[others] / self.share[c]
+            rho = softmax(scores[others])
+            self.rho[:, c] = 0
+            self.rho[others, c] = rho
+            self.tail[c] = log_sum(scores[others]) - rho @ (scores - self.b)[others]
             self.refreshed[c] += 1
         self.A = W @ self.alpha
         self.S[:] = self.squares[:] = 0

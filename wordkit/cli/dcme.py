@@ -51,7 +51,7 @@ from wordkit.errors import Interrupted, WordkitError
 )
 @click.option("--epochs", type=options.count, default=5, help="Passes over the data.")
 @click.option("--learning-rate", type=options.positive,
-              show_default="0.25; printed 0.002; ns 0.05; for classification 2, printed 0.5",
+              show_default="0.25; printed 0.002; ns 0.05; for classification 2, printed 0.02",
               help="First step size; it falls to 0 in a line.")  # fmt: skip
 @click.option("--decay", type=options.not_negative, default=0.0,
               help="Share of a word's vector, times the step size, lost at each of its occurrences.")  # fmt: skip

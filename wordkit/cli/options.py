@@ -253,18 +253,25 @@ def interval_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--intervals",
             is_flag=True,
-            help="95 % bootstrap intervals too, from 2,000 resamples of the items.",
+            help="95 % bootstrap intervals too, from 2,000 resamples of the items (of tokens, their sentences).",
         )(function)
     )
 
 
-def comparison_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--summary``, ``--intervals`` and ``--against``."""
-    help = (
-        "Evaluate these vectors too, and test whether they differ on the items that both score: exact McNemar "
-        "test of right and wrong, permutation test of correlations."
-    )
-    return interval_options(path_option("--against", metavar="VEC2", help=help)(function))
+def against_options(metavar: str, help: str) -> Decorator:
+    """``--summary``, ``--intervals`` and ``--against``; ``help``: what is compared with what, and how."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        return interval_options(path_option("--against", metavar=metavar, help=help)(function))
+
+    return decorate
+
+
+comparison_options = against_options(
+    "VEC2",
+    "Evaluate these vectors too, and test whether they differ on the items that both score: exact McNemar test of right and "
+    "wrong, permutation test of correlations.",
+)
 
 
 def tagged_word_option(function: Callable[..., Any]) -> Callable[..., Any]:

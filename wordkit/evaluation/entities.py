@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from wordkit.evaluation.result import Sample
 from wordkit.formats.entity_tags import Entity, entities, iob2
 
 
@@ -82,6 +85,27 @@ def entity_scores(
             "entities": {name: count.total() for name, count in counts.items()},
         },
     )
+
+
+def entity_samples(
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], scheme: str = "conlleval"
+) -> dict[str, Sample]:
+    """The sentences behind each metric of :func:`entity_scores`, which is a ratio of sums over them."""
+    counts = np.array(
+        [
+            (len(a), len(b), len(a & b), sum(map(str.__eq__, right, guess)), len(right))
+            for right, guess in zip(gold, predicted, strict=True)
+            for a, b in [(set(entities(right, scheme)), set(entities(guess, scheme)))]
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 5)
+    wanted, found, correct, equal, tokens = counts.T
+    return {
+        "precision": Sample.of_ratio(correct, found),
+        "recall": Sample.of_ratio(correct, wanted),
+        "f1": Sample.of_ratio(2 * correct, wanted + found),
+        "accuracy": Sample.of_ratio(equal, tokens),
+    }
 
 
 def _scores(counts: Mapping[str, int]) -> dict[str, Any]:

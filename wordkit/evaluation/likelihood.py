@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from wordkit.evaluation.result import Result
+import numpy as np
+
+from wordkit.evaluation.result import Result, Sample
 from wordkit.models.hmtm import HiddenMarkovTree
 from wordkit.models.tree_corpus import TreeCorpus
 
@@ -17,7 +19,9 @@ def likelihood_result(
     A word that the model does not know is its token for rare words. ``covered``: tokens whose word
     the model knows. With a projection other than ``exact`` the log-likelihood is a lower bound.
     """
-    value = model.log_likelihood(corpus, projection)
+    found = list(model.log_likelihoods(corpus, projection))
+    value = sum(float(part.sum()) for part, _ in found) / corpus.n_tokens
+    sentences, tokens = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return Result(
         name="likelihood",
         data=data,
@@ -33,4 +37,5 @@ def likelihood_result(
             "vocabulary": len(corpus.vocabulary),
             "sentences": corpus.n_sentences,
         },
+        samples={"log_likelihood_per_token": Sample.of_ratio(sentences, tokens)},
     )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from wordkit.errors import MissingLibrary, WordkitError
-from wordkit.evaluation.entities import Lexicon, entity_scores
+from wordkit.evaluation.entities import Lexicon, entity_samples, entity_scores
 from wordkit.evaluation.result import Result
 from wordkit.evaluation.token_features import TokenFeatures, covered
 from wordkit.formats.entity_tags import entities, iob2, scheme_of
@@ -227,6 +227,7 @@ def ner_result(
             "document_marks": tagged.marks,
         },
         parameters=parameters,
+        samples=entity_samples(gold, predicted, scheme),
     )
 
 

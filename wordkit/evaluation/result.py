@@ -15,9 +15,9 @@ class Sample:
 
     Attributes:
         items: int64 (n,), their numbers in the data set, ascending.
-        values: float64 (n,), what the metric is the mean of, or correlates with ``gold``.
-        gold: float64 (n,) where it is a correlation.
-        statistic: ``mean``, ``spearman`` or ``pearson``.
+        values: float64 (n,), what the metric is the mean of, or correlates with ``gold``, or the sum of what it divides.
+        gold: float64 (n,) where it is a correlation; of a ratio what ``values`` are of, whose sum it divides by.
+        statistic: ``mean``, ``spearman``, ``pearson`` or ``ratio``.
     """
 
     items: np.ndarray
@@ -30,6 +30,11 @@ class Sample:
         """The items of a mean over the values (total,) that are not nan."""
         items = np.flatnonzero(~np.isnan(values))
         return cls(items, values[items].astype(np.float64))
+
+    @classmethod
+    def of_ratio(cls, parts: np.ndarray, wholes: np.ndarray) -> Sample:
+        """The items (sentences) of a metric that is the sum of their parts (n,) by the sum of their wholes (n,)."""
+        return cls(np.arange(len(parts)), parts.astype(np.float64), wholes.astype(np.float64), "ratio")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import scipy.sparse
 from wordkit import rng
 from wordkit.errors import MissingLibrary, WordkitError
 from wordkit.evaluation.classification import classification_result
-from wordkit.evaluation.result import Result
+from wordkit.evaluation.result import Result, Sample
 from wordkit.evaluation.token_features import TokenFeatures, covered
 from wordkit.formats.supersenses import Supersenses, kind_of
 
@@ -271,7 +271,21 @@ def supersense_result(
             **of_classes.details,
         },
         parameters=parameters,
+        samples={
+            f"{kind}accuracy": _by_sentence(data, right, among)
+            for kind, among in (
+                ("", np.ones(len(data), bool)), ("noun_", kinds == "noun"), ("verb_", kinds == "verb"),
+            )
+        },
+    )  # fmt: skip
+
+
+def _by_sentence(data: SenseItems, right: np.ndarray, among: np.ndarray) -> Sample:
+    """The sentences behind the share of right items among some: words of one sentence are no independent items."""
+    right_ones, all_ones = (
+        np.bincount(data.sentences[rows], minlength=data.n_sentences) for rows in (right & among, among)
     )
+    return Sample.of_ratio(right_ones, all_ones)
 
 
 def _mean(right: np.ndarray) -> float | None:

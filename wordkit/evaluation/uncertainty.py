@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,9 @@ def interval(sample: Sample, *, seed: int = 1) -> tuple[float, float] | None:
             method="percentile", random_state=rng.stream(seed, rng.BOOTSTRAP),
         )  # fmt: skip
     values = found.bootstrap_distribution
-    values = values[np.isfinite(values)]  # a resample may be constant, which has no correlation
+    values = values[
+        np.isfinite(values)
+    ]  # a resample may be constant, which has no correlation, or have nothing to divide by
     if not len(values):
         return None
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
@@ -50,7 +52,8 @@ def difference(one: Sample, other: Sample, *, seed: int = 1) -> dict[str, Any]:
     """How a metric differs between two runs on the items that both score.
 
     The p-value is two-sided, for the hypothesis that the runs could be exchanged item by item: McNemar's exact test where each
-    item is right or wrong, else a permutation test (of ranks for Spearman's correlation, of standard scores for Pearson's).
+    item is right or wrong, else a permutation test (of ranks for Spearman's correlation, of standard scores for Pearson's; of
+    ratios, an item's part and whole are exchanged together).
 
     Returns:
         ``difference`` (one minus other), ``p_value``, ``compared`` (how many items); the first two are None where fewer than
@@ -108,9 +111,12 @@ def _value(sample: Sample) -> float | None:
 
 
 def _statistic(name: str, values: np.ndarray, gold: np.ndarray | None = None) -> np.ndarray:
-    """The metric along the last axis; nan where a side of a correlation is constant."""
+    """The metric along the last axis; nan where a side of a correlation is constant, or a ratio's whole 0."""
     if gold is None:
         return np.asarray(values.mean(axis=-1))
+    if name == "ratio":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(values.sum(axis=-1) / gold.sum(axis=-1))
     return _correlation(_scores(name, values), _scores(name, gold))
 
 
@@ -146,9 +152,18 @@ def _mcnemar(x: np.ndarray, y: np.ndarray) -> float:
 def _permutation(x: Sample, y: Sample, seed: int) -> float:
     from scipy.stats import permutation_test
 
-    a, b = (_standard(sample) for sample in (x, y))
+    a, b, statistic = _of_rows(x, y) if x.statistic == "ratio" else _of_scores(x, y)
     if np.array_equal(a, b):
         return 1.0
+    found = permutation_test(
+        (a, b), statistic, permutation_type="samples", vectorized=True, n_resamples=PERMUTATIONS, batch=_batch(x),
+        random_state=rng.stream(seed, rng.BOOTSTRAP),
+    )  # fmt: skip
+    return float(found.pvalue)
+
+
+def _of_scores(x: Sample, y: Sample) -> tuple[np.ndarray, np.ndarray, Callable[..., np.ndarray]]:
+    """What two runs exchange item by item, their scores, and how the metric differs between such arrays."""
     gold = None if x.gold is None else _scores(x.statistic, x.gold)
 
     def statistic(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
@@ -156,11 +171,24 @@ def _permutation(x: Sample, y: Sample, seed: int) -> float:
             return np.asarray((a - b).mean(axis=-1))
         return _correlation(a, gold) - _correlation(b, gold)
 
-    found = permutation_test(
-        (a, b), statistic, permutation_type="samples", vectorized=True, n_resamples=PERMUTATIONS, batch=_batch(x),
-        random_state=rng.stream(seed, rng.BOOTSTRAP),
-    )  # fmt: skip
-    return float(found.pvalue)
+    return _standard(x), _standard(y), statistic
+
+
+def _of_rows(x: Sample, y: Sample) -> tuple[np.ndarray, np.ndarray, Callable[..., np.ndarray]]:
+    """As :func:`_of_scores` of a ratio: what is exchanged are numbers that stand for an item's part and whole."""
+    assert x.gold is not None and y.gold is not None
+    pairs = np.concatenate([np.stack([x.values, x.gold]), np.stack([y.values, y.gold])], axis=1)
+    distinct, rows = np.unique(pairs, axis=1, return_inverse=True)
+
+    def ratio(rows: np.ndarray) -> np.ndarray:
+        part, whole = (values[rows.astype(np.intp)] for values in distinct)
+        return np.nan_to_num(_statistic("ratio", part, whole))  # nothing of nothing: no difference
+
+    def statistic(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
+        return ratio(a) - ratio(b)
+
+    a, b = np.split(rows.reshape(-1).astype(np.float64), 2)
+    return a, b, statistic
 
 
 def _standard(sample: Sample) -> np.ndarray:

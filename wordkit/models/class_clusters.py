@@ -4,10 +4,16 @@ Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and th
 ``cython_ext/class_training.pyx``. The weights are many times as large as the documents that train them, so the clusters are
 refreshed all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
 
-Second order: among the classes without exact scores the soft-max of a row x is about alpha_j (1 + (W_j - R_c).(x - m_c)), R_c
-their mean weights by alpha, so that beside alpha_j S_c the term alpha_j C (W_j - R_c) is due, C the sum of rate x (x - m)^2 by
-feature. Summed over the clusters it moves a weight w towards a mean a of the R_c, by f = sum of alpha_jc C_c, and is taken
-implicitly: w = (w + f a) / (1 + f).
+Second order: among the classes without exact scores the soft-max of a row x is about rho_j (1 + (W_j - R_c).(x - m_c)), R_c their
+mean weights, so that beside rho_j S_c the term rho_j C (W_j - R_c) is due, C the second moment of x about the mean m. Kept is the
+diagonal, the sum of rate x (x - m)^2 by feature, but the features of a row are not independent: the whole lies between it and,
+for n features a row, n times it ((v.x)^2 <= n sum of v_i^2 x_i^2), and is taken for half of that. On 40,000 made-up rows of 60
+features and 600 classes, 3 epochs, accuracy was 0.61 without the second order, 0.62 with the diagonal, 0.67 with 4, 0.76 with
+24 and 0.74 with 55 times it (log-likelihoods -1.50, -1.47, -1.32, -1.26, -1.47; gd 0.81, NS 0.70); on the questions of TREC and
+the words of Brown, with 8 to 9 features, 4 and 8 times it are alike, and 32 times it loses.
+
+Summed over the clusters the term moves a weight w towards a mean a of the R_c, by f = sum of rho_jc C_c, and is taken implicitly:
+w = (w + f a) / (1 + f).
 """
 
 from __future__ import annotations
@@ -22,17 +28,9 @@ from wordkit.models.dual_clusters import CONSTANT, PENDING, REFRESHED, WEIGHT
 from wordkit.models.exact_softmax import log_softmax
 from wordkit.parallel import Workers
 
-TAIL, SHARE = 4, 5  # rows of totals, as in class_training.pyx
-_BLOCK = (
-    1 << 8
-)  # features that one thread takes at a time: their weights stay in the cache between two products
-
-_LEAST_TAIL = (
-    0.02  # share of the classes outside the head below which their scores are not told from the others'
-)
-# Of the curvature only the diagonal is known, as if the features of a document were independent; they are not.
-_CURVATURE = 4.0
-_LEAST = np.float32(1e-12)
+TAIL = 4  # a row of totals, as in class_training.pyx
+# Features that one thread takes at a time: their weights stay in the cache between two products.
+_BLOCK = 1 << 8
 _FIRST = 32  # rows a cluster before the first pass
 _GROWTH = 1.0  # a pass is due when the rows since the last are this share of all before
 
@@ -40,6 +38,11 @@ _GROWTH = 1.0  # a pass is due when the rows since the last are this share of al
 def round_up(n: int) -> int:
     """The next multiple of 8."""
     return -(-n // 8) * 8
+
+
+def curvature_of(indptr: np.ndarray) -> float:
+    """What the diagonal of the second moment of CSR rows is multiplied by: half the mean number of features."""
+    return max(1.0, 0.5 * float(indptr[-1]) / max(1, len(indptr) - 1))
 
 
 class ClassClusters:
@@ -51,10 +54,13 @@ class ClassClusters:
         top: Q, classes of a cluster with scores of their own. printed: the paper's algorithm, for which there are none.
 
     Attributes:
-        alpha: float32 (N, k_width). gram: float32 (K, k_width), alpha^T alpha. sums: float32 (features, 2 k_width): A = W_true
-        alpha and S. squares: float32 (features, k_width), sums of rate x^2. totals: float64 (6, K): constant of the bound, sum of
-        rates and number of the pending rows, refreshes, constant and share of the rest. top_items: int32 (K, Q). seen: rows
-        before the last pass.
+        shares: float32 (N, 2 k_width): alpha, and rho: the same without the top classes, of sum 1.
+        gram: float32 (K, 2 k_width), rho^T shares.
+        sums: float32 (features, 3 k_width): A = W_true alpha, R = W_true rho, and S.
+        squares: float32 (features, k_width), sums of rate x^2.
+        totals: float64 (5, K): constant of the bound, sum of rates and number of the pending rows, refreshes, constant of the
+        bound of the rest.
+        top_items: int32 (K, Q). seen: rows before the last pass.
     """
 
     def __init__(
@@ -62,17 +68,37 @@ class ClassClusters:
     ) -> None:
         n, k = len(bias), clusters
         self.n, self.k, self.width, self.beta, self.printed, self.seen = n, k, round_up(k), beta, printed, 0
-        self.alpha = np.zeros((n, self.width), dtype=np.float32)
-        self.gram = np.zeros((k, self.width), dtype=np.float32)
-        self.sums = np.zeros((features, 2 * self.width), dtype=np.float32)
+        self.shares = np.zeros((n, 2 * self.width), dtype=np.float32)
+        self.gram = np.zeros((k, 2 * self.width), dtype=np.float32)
+        self.sums = np.zeros((features, 3 * self.width), dtype=np.float32)
         self.squares = np.zeros((features, self.width), dtype=np.float32)
-        self.totals = np.zeros((6, k))
+        self.totals = np.zeros((5, k))
         self.top_items = np.zeros((k, 0 if printed else min(top, n - 1)), dtype=np.int32)
         self._centre(np.arange(k), np.repeat(bias[None], k, axis=0), bias)
 
     def arrays(self, totals: np.ndarray) -> tuple[np.ndarray, ...]:
         """What the training kernel takes."""
-        return self.alpha, self.gram, self.sums, totals, self.top_items, self.squares
+        return self.shares, self.gram, self.sums, totals, self.top_items, self.squares
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """(N, K)."""
+        return self.shares[:, : self.k]
+
+    @property
+    def rho(self) -> np.ndarray:
+        """(N, K)."""
+        return self.shares[:, self.width : self.width + self.k]
+
+    @property
+    def centres(self) -> np.ndarray:
+        """R (features, K)."""
+        return self.sums[:, self.width : self.width + self.k]
+
+    @property
+    def pending(self) -> np.ndarray:
+        """S (features, K)."""
+        return self.sums[:, 2 * self.width : 2 * self.width + self.k]
 
     def until_due(self) -> int:
         """Rows until the next pass."""
@@ -80,41 +106,43 @@ class ClassClusters:
         limit = math.ceil(max(limit, min(_FIRST * self.k, self.beta * self.n * self.k)))
         return max(0, limit - int(self.totals[PENDING].sum()))
 
-    def refresh(self, cells: np.ndarray, bias: np.ndarray, workers: Workers) -> bool:
+    def refresh(self, cells: np.ndarray, bias: np.ndarray, curvature: float, workers: Workers) -> bool:
         """Equations (12) to (16): the pending part into the weights ``cells`` (features, width), new centres where rows were.
+
+        ``curvature``: times the diagonal of the second moment, :func:`curvature_of` the rows.
 
         Returns whether all numbers were finite; if not, the centres are as they were.
         """
         n, k = self.n, self.k
-        pending = self.sums[:, self.width : self.width + k]
+        pending = self.pending
         due = np.flatnonzero(self.totals[WEIGHT] > 0)
         scales = (1 / np.maximum(self.totals[WEIGHT], 1e-30)).astype(np.float32)
-        alpha = np.ascontiguousarray(self.alpha[:, :k].T)
-        rest = alpha.copy()
-        np.put_along_axis(rest, self.top_items, 0, axis=1)  # the scores of the head are exact
+        rho = np.ascontiguousarray(self.rho.T)
         blocks = [(lo, min(lo + _BLOCK, len(cells))) for lo in range(0, len(cells), _BLOCK)]
 
         def fold(block: tuple[int, int]) -> np.ndarray:
-            rows, sums = cells[slice(*block)], pending[slice(*block)]
-            rows[:, :n] -= sums @ alpha
-            if not self.printed:
-                spread = self.squares[slice(*block), :k] - np.square(sums) * scales
-                spread = np.float32(_CURVATURE) * np.maximum(spread, 0)
-                centre = rows[:, :n] @ np.ascontiguousarray(rest.T) / np.maximum(rest.sum(axis=1), _LEAST)
-                rows[:, :n] += (spread * centre) @ rest
-                rows[:, :n] /= 1 + spread @ rest
-            return (sums[:, due] * scales[due]).T @ rows[:, :n]
+            part = slice(*block)
+            rows, sums = cells[part, :n], pending[part]
+            if self.printed:
+                rows -= sums @ rho
+            else:
+                spread = self.squares[part, :k] - np.square(sums) * scales
+                spread = np.float32(curvature) * np.maximum(spread, 0)
+                rows -= (sums - spread * self.centres[part]) @ rho
+                weight = spread @ rho
+                weight += 1
+                rows /= weight
+            return (sums[:, due] * scales[due]).T @ rows
 
         with np.errstate(over="ignore", invalid="ignore"):
             scores = np.sum(workers.map(fold, blocks), axis=0, dtype=np.float64) + bias
         if not np.isfinite(scores).all():
             return False
         self._centre(due, scores, bias)
-        alpha = np.ascontiguousarray(self.alpha[:, :k])
 
         def measure(block: tuple[int, int]) -> None:
-            self.sums[slice(*block), :k] = cells[slice(*block), :n] @ alpha
-            self.sums[slice(*block), self.width :] = 0
+            self.sums[slice(*block), : 2 * self.width] = cells[slice(*block), :n] @ self.shares
+            self.sums[slice(*block), 2 * self.width :] = 0
             self.squares[slice(*block)] = 0
 
         workers.map(measure, blocks)
@@ -128,7 +156,6 @@ class ClassClusters:
         log_alpha = log_softmax(scores.astype(np.float64))
         alpha = np.exp(log_alpha)
         self.alpha[:, due] = alpha.T
-        self.gram[:, : self.k] = self.alpha[:, : self.k].T @ self.alpha[:, : self.k]
         # log Z(m) = E_alpha[W_j].m + H(alpha) + E_alpha[b], tight at the mean.
         self.totals[CONSTANT, due] = (alpha * (bias - log_alpha)).sum(axis=1)
         q = self.top_items.shape[1]
@@ -136,33 +163,32 @@ class ClassClusters:
             top = np.sort(np.argpartition(-row, q)[:q])
             rest = np.ones(self.n, dtype=bool)
             rest[top] = False
-            share = max(float(row[rest].sum()), _LEAST_TAIL)
-            highest = at[rest].max()
-            log_sum = highest + math.log(np.exp(at[rest] - highest).sum())
-            self.totals[SHARE, c] = share
-            self.totals[TAIL, c] = log_sum - float(row[rest] @ (at - bias)[rest]) / share
+            log_rho = log_softmax(at[None, rest].astype(np.float64))[0]
+            self.rho[:, c] = 0
+            self.rho[rest, c] = np.exp(log_rho)
+            self.totals[TAIL, c] = (np.exp(log_rho) * (bias[rest] - log_rho)).sum()
             self.top_items[c] = top
+        self.gram[:] = self.rho.T @ self.shares
 
     def true_cells(self, cells: np.ndarray) -> np.ndarray:
-        """W - S alpha^T (features, N), a new array; clusters and weights stay as they are."""
+        """W - S rho^T (features, N), a new array; clusters and weights stay as they are."""
         out = np.array(cells[:, : self.n])
-        pending = self.sums[:, self.width : self.width + self.k]
-        if not pending.any():
+        if not self.pending.any():
             return out
         for lo in range(0, len(out), _BLOCK):
-            out[lo : lo + _BLOCK] -= pending[lo : lo + _BLOCK] @ self.alpha[:, : self.k].T
+            out[lo : lo + _BLOCK] -= self.pending[lo : lo + _BLOCK] @ self.rho.T
         return out
 
     def pending_scores(self, X: scipy.sparse.csr_array) -> np.ndarray:
-        """X S alpha^T (n, N), what the scores of rows by the weights alone have too much."""
-        return (X @ self.sums[:, self.width : self.width + self.k]) @ self.alpha[:, : self.k].T
+        """X S rho^T (n, N), what the scores of rows by the weights alone have too much."""
+        return (X @ self.pending) @ self.rho.T
 
     # --- state ------------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, np.ndarray]:
         """Arrays that :meth:`restore` takes."""
         return {
-            "clusters_alpha": self.alpha, "clusters_gram": self.gram, "clusters_sums": self.sums,
+            "clusters_shares": self.shares, "clusters_gram": self.gram, "clusters_sums": self.sums,
             "clusters_squares": self.squares,
             "clusters_totals": self.totals, "clusters_top": self.top_items, "clusters_seen": np.array([self.seen]),
         }  # fmt: skip
@@ -177,8 +203,7 @@ class ClassClusters:
         require(seen >= 0, "clusters_seen is negative")
         counts = found["clusters_totals"][[WEIGHT, PENDING, REFRESHED]]
         require(bool((counts >= 0).all()), "clusters_totals is negative")
-        require(bool((found["clusters_totals"][SHARE] > 0).all()), "clusters_totals has no share")
-        self.alpha, self.gram = found["clusters_alpha"].copy(), found["clusters_gram"].copy()
+        self.shares, self.gram = found["clusters_shares"].copy(), found["clusters_gram"].copy()
         self.squares = found["clusters_squares"].copy()
         self.sums, self.totals = found["clusters_sums"].copy(), found["clusters_totals"].copy()
         self.top_items, self.seen = top.copy(), seen

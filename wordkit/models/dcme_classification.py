@@ -109,14 +109,14 @@ class ClassifierRun:
             if value != before:
                 way = "begin anew: the step sizes fall over the epochs" if name == "epochs" else ""
                 raise contradiction(name, value, before, self.options["resume"], way)
-        check_features(self.file.features, self.options, self.explicit)
+        check_features(self.file.features, self.options, self.explicit, self.options["resume"])
 
     def _check_memory(self) -> None:
         """Tell before the training that the weights cannot fit: the system would kill the run."""
         labels, features = len(np.unique(self.data.labels)), self.file.features.n_features
         clusters = self.model.clusters if self.model.objective == "dcme" else 0
         size = 4 * (
-            2 * features * (labels + 3 * clusters) + cluster_numbers(clusters, labels)
+            2 * features * (labels + 4 * clusters) + cluster_numbers(clusters, labels)
         )  # with the last epoch's copy
         if size > memory():
             svmlight = self.options["format"] == "svmlight"

@@ -17,7 +17,7 @@ from wordkit._kernels import class_training, dual_clustering
 from wordkit.checks import array_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import as_labels, row_arrays
-from wordkit.models.class_clusters import ClassClusters, round_up
+from wordkit.models.class_clusters import ClassClusters, curvature_of, round_up
 from wordkit.models.classifier import RowClassifier
 from wordkit.models.dcme_parameters import (
     LOOKED_AT,
@@ -36,6 +36,7 @@ from wordkit.parallel import Workers, map_blocks
 _WORK = 1 << 28  # multiply-adds between two looks at the monitor, some tenths of a second
 _LEAST_ROWS = 64  # of a thread at a time
 Matrix = tuple[np.ndarray, np.ndarray, np.ndarray]
+Snapshot = tuple[int, dict[str, np.ndarray]]
 
 
 class DualClusteringClassifier(RowClassifier):
@@ -58,8 +59,9 @@ class DualClusteringClassifier(RowClassifier):
         intercept_: float32 (classes,). history_: one dict an epoch (``objective`` a row).
     """
 
-    # First step sizes for rows of unit length.
-    RATES: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 0.5, "nce": 2.0, "ns": 2.0, "gd": 2.0}
+    # First step sizes for rows of unit length. The objective of the printed variant has no upper bound: at 0.05 the words of
+    # Brown fall below their shares, at 0.5 they run away.
+    RATES: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 0.02, "nce": 2.0, "ns": 2.0, "gd": 2.0}
     BETAS: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 1.0}
     TOP: ClassVar[dict[str, int]] = {"exact": 20, "printed": 20}
 
@@ -144,9 +146,10 @@ class DualClusteringClassifier(RowClassifier):
         monitor.begin((self.epochs - self.n_iter_) * rows.shape[0] - self.position_, "documents")
         matrix = self._matrix(rows)
         workers = Workers(int(self.threads))
+        good = None
         try:
             while self.n_iter_ < self.epochs:
-                good = self._snapshot()
+                good = self._snapshot(good)
                 if not self._epoch(matrix, targets, monitor, workers):
                     raise self._go_back(
                         good, "a number is not finite", f", from its document {self.position_ + 1} on"
@@ -193,14 +196,15 @@ class DualClusteringClassifier(RowClassifier):
                 return False
             monitor.advance(end - self.position_)
             self.position_ = end
-            due = self.clusters_ is not None and not self.clusters_.until_due()
-            if due and not self.clusters_.refresh(self.cells_, self.intercept_, workers):  # type: ignore[union-attr]
-                return False
+            if self.clusters_ is not None and not self.clusters_.until_due():
+                curvature = curvature_of(matrix[2])
+                if not self.clusters_.refresh(self.cells_, self.intercept_, curvature, workers):
+                    return False
         return bool(np.isfinite(self.cells_).all())
 
     def _cells_a_row(self) -> int:
         if self.clusters_ is not None:
-            return 4 * self.clusters_.width + default_top(self)
+            return 6 * self.clusters_.width + default_top(self)
         return int(self.negative) if self._noise is not None else 2 * len(self.classes_)
 
     def _steps(
@@ -220,7 +224,7 @@ class DualClusteringClassifier(RowClassifier):
         sums = np.zeros((threads, 2))
         code = dual_clustering.OBJECTIVES["printed" if clusters and clusters.printed else self.objective]
         n_items = 2 + (clusters.top_items.shape[1] if clusters else noise.negative if noise else 0)
-        n_scores = max(self.cells_.shape[1], n_items) + (2 * clusters.width if clusters else 0)
+        n_scores = max(self.cells_.shape[1], n_items) + (3 * clusters.width if clusters else 0)
 
         def one(i: int) -> bool:
             arrays = clusters.arrays(own[i]) if clusters else (*noise, key) if noise else ()
@@ -248,9 +252,13 @@ class DualClusteringClassifier(RowClassifier):
         self.history_.append(record)
         monitor.epoch(record)
 
-    def _snapshot(self) -> tuple[int, dict[str, np.ndarray]]:
+    def _snapshot(self, before: Snapshot | None) -> Snapshot:
+        """Epochs done, and copies of the arrays; an earlier one's memory is written over."""
         arrays, _ = self.state()
-        return self.n_iter_, {name: arrays[name].copy() for name in arrays}
+        into = before[1] if before else {name: np.empty_like(array) for name, array in arrays.items()}
+        for name, array in arrays.items():
+            np.copyto(into[name], array)
+        return self.n_iter_, into
 
     def _likelihood(self, matrix: Matrix, targets: np.ndarray) -> float:
         """Exact, the mean over the first rows."""
@@ -260,12 +268,14 @@ class DualClusteringClassifier(RowClassifier):
             (data[: indptr[n]], indices[: indptr[n]], indptr[: n + 1]), (n, self.n_features_in_)
         )
         with np.errstate(all="ignore"):
-            scores = X @ self.cells_[:, : len(self.classes_)] + self.intercept_
+            scores = (X @ self.cells_)[
+                :, : len(self.classes_)
+            ] + self.intercept_  # a slice of cells would be copied
             if self.clusters_ is not None:
                 scores -= self.clusters_.pending_scores(X)
             return float(log_softmax(scores)[np.arange(n), targets[:n]].mean(dtype=np.float64))
 
-    def _go_back(self, good: tuple[int, dict[str, np.ndarray]], what: str, where: str) -> WordkitError:
+    def _go_back(self, good: Snapshot, what: str, where: str) -> WordkitError:
         epoch = self.n_iter_ + 1
         self.n_iter_, arrays = good
         self.position_ = 0

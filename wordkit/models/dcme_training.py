@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wordkit.errors import WordkitError
+from wordkit.errors import WordkitError, told_of
 from wordkit.evaluation.result import Result
 from wordkit.formats.opening import names_of
 from wordkit.formats.vectors import vector_writer
@@ -60,6 +60,7 @@ class EmbeddingRun:
 
     def read(self, paths: Sequence[str]) -> list[str]:
         """Read training and held-out data, and earlier models; returns notes for the user."""
+        self._names = names_of(paths)
         notes = self._read_earlier(paths) if self.earlier else self._read_fresh(paths)
         if self.options["heldout"]:
             vocabulary = self.corpus.vocabulary
@@ -158,12 +159,13 @@ class EmbeddingRun:
     def fit(self, monitor: Monitor) -> None:
         """Train; the model can be saved whenever the monitor is called, and after an interruption."""
         self.file.header = self._header()
-        if self.options["resume"]:
-            self.model.resume(self.corpus, heldout=self.heldout, monitor=monitor)
-        elif self.earlier:
-            self.model.continue_on(self.corpus, heldout=self.heldout, monitor=monitor)
-        else:
-            self.model.fit(self.corpus, heldout=self.heldout, monitor=monitor)
+        with told_of(self._names):
+            if self.options["resume"]:
+                self.model.resume(self.corpus, heldout=self.heldout, monitor=monitor)
+            elif self.earlier:
+                self.model.continue_on(self.corpus, heldout=self.heldout, monitor=monitor)
+            else:
+                self.model.fit(self.corpus, heldout=self.heldout, monitor=monitor)
 
     def save(self, path: str) -> None:
         """Write the model file."""

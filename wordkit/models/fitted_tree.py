@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -64,11 +64,18 @@ class FittedTree(Estimator):
 
     def log_likelihood(self, corpus: TreeCorpus, projection: str = "exact") -> float:
         """Natural logarithm of p(words), a token; a lower bound of it with a projection other than ``exact``."""
+        return (
+            sum(float(part.sum()) for part, _ in self.log_likelihoods(corpus, projection)) / corpus.n_tokens
+        )
+
+    def log_likelihoods(
+        self, corpus: TreeCorpus, projection: str = "exact"
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """log p(words) of each sentence, and its tokens (S,), of some thousand sentences after the other."""
         self._check_fitted("statistics_")
-        inference, total = self.inference(projection), 0.0
+        inference = self.inference(projection)
         for trees in corpus.batches(SENTENCES):
-            total += float(inference.log_likelihoods(trees, self.statistics_).sum())
-        return total / corpus.n_tokens
+            yield inference.log_likelihoods(trees, self.statistics_), np.diff(trees.offsets)
 
     def score(
         self,

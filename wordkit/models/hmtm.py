@@ -12,7 +12,6 @@ projections: one support a token, chosen from what lies below it, in both passes
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,18 +20,13 @@ import numpy as np
 from wordkit import rng
 from wordkit.checks import require, value_of
 from wordkit.errors import Interrupted, WordkitError
-from wordkit.models.base import one_of, positive, whole
-from wordkit.models.fitted_tree import PROJECTIONS, FittedTree
+from wordkit.models.fitted_tree import FittedTree
 from wordkit.models.hmtm_beginnings import begin, brown_clusters, unseen_share
 from wordkit.models.hmtm_inference import Inference
+from wordkit.models.hmtm_parameters import check_parameters
 from wordkit.models.hmtm_statistics import LEAST_SMOOTHING, Statistics
 from wordkit.models.tree_corpus import UNKNOWN, TreeCorpus, Trees, Vocabulary
 from wordkit.monitor import Monitor
-
-METHODS = ("online", "batch")
-INITS = ("random", "brown")
-LARGEST_BACK_OFF = 1000.0
-WHOLE = ("states", "start_states", "k", "split_every", "batch_size", "epochs", "restarts", "threads")
 
 
 class HiddenMarkovTree(FittedTree):
@@ -195,33 +189,7 @@ class HiddenMarkovTree(FittedTree):
         return self
 
     def _check_parameters(self) -> None:
-        one_of("structure", self.structure, ("tree", "chain"))
-        one_of("projection", self.projection, PROJECTIONS)
-        one_of("method", self.method, METHODS)
-        one_of("init", self.init, INITS)
-        for name in ("resplit", "shuffle"):
-            one_of(name, getattr(self, name), (True, False))
-        for name in WHOLE:
-            if getattr(self, name) is not None or name not in ("start_states", "split_every"):
-                whole(name, getattr(self, name))
-        if not isinstance(self.seed, numbers.Integral) or not 0 <= self.seed < 2**63:
-            raise ValueError(f"seed is {self.seed!r}, expected a whole number from 0 on")
-        if self.start_states is not None and self.start_states > self.states:
-            raise ValueError(f"start_states is {self.start_states}, more than the {self.states} states")
-        for name in ("offset", "smoothing", "back_off", "gamma", "epsilon"):
-            positive(name, getattr(self, name))
-        if self.smoothing > 1:
-            raise ValueError(f"smoothing is {self.smoothing!r}, expected a number above 0 and up to 1")
-        if self.back_off > LARGEST_BACK_OFF:
-            raise ValueError(
-                f"back_off is {self.back_off!r}, expected a number above 0 and up to {LARGEST_BACK_OFF:g}"
-            )
-        if self.gamma > 1:
-            raise ValueError(f"gamma is {self.gamma!r}, expected a number above 0 and up to 1")
-        if self.epsilon >= 1:
-            raise ValueError(f"epsilon is {self.epsilon!r}, expected a number between 0 and 1")
-        if not isinstance(self.tol, numbers.Real) or not 0 <= self.tol < math.inf:
-            raise ValueError(f"tol is {self.tol!r}, expected a finite number from 0 on")
+        check_parameters(self.get_params())
 
     def _empty_statistics(self, words: int, classes: int, labels: int, unseen: float) -> Statistics:
         batch = self.method == "batch"

@@ -16,7 +16,8 @@ from wordkit.evaluation.result import Result
 from wordkit.formats.clusters import read_clusters
 from wordkit.formats.vectors import vector_writer
 from wordkit.models.earlier_training import contradiction, spelled
-from wordkit.models.hmtm import INITS, HiddenMarkovTree
+from wordkit.models.hmtm import HiddenMarkovTree
+from wordkit.models.hmtm_parameters import INITS
 from wordkit.models.hmtm_statistics import Statistics
 from wordkit.models.tree_corpus import TreeCorpus, read_corpus
 from wordkit.models.tree_model import READING, TreeModel

@@ -51,13 +51,13 @@ def data_notes(data: LabelledRows, paths: Sequence[str], *, fresh: bool) -> list
     return [summary, "labels: " + ", ".join(listed)]
 
 
-def check_features(features: Features, options: Mapping[str, Any], explicit: set[str]) -> None:
-    """WordkitError where the user gave options of features that are not those of an earlier model (``resume``, ``init``)."""
+def check_features(features: Features, options: Mapping[str, Any], explicit: set[str], model: str) -> None:
+    """WordkitError where the user gave options of features that are not those of an earlier model, the file ``model``."""
     _, state = features.state()
     for name in sorted(explicit & set(_FEATURES)):
         before = state.get(_FEATURES[name], options[name])
         if options[name] != before:
-            raise contradiction(name, options[name], before, options["resume"] or options["init"])
+            raise contradiction(name, options[name], before, model)
 
 
 def check_same_data(

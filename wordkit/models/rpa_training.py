@@ -178,6 +178,7 @@ class Run:
     def _adopt(self, classifier: RPAClassifier, may_change: set[str]) -> None:
         """Take what the user gave and may change; what may not must agree with the earlier model."""
         classifier.threads = self.options["threads"]
+        earlier = self.options["resume"] or self.options["init"]
         for name in self.explicit & set(_CLASSIFIER):
             if name in PAPER_GRID and self._chosen():
                 continue
@@ -185,8 +186,8 @@ class Run:
             if name in may_change:
                 setattr(classifier, name, value)
             elif value != before:
-                raise contradiction(name, value, before, self.options["resume"] or self.options["init"])
-        check_features(self.model.features, self.options, self.explicit)
+                raise contradiction(name, value, before, earlier)
+        check_features(self.model.features, self.options, self.explicit, earlier)
         for name in sorted(self.explicit & {"vectors", "cv", "grid"}):
             if not (
                 self.options["resume"] and (self._chosen() if name != "vectors" else self._given_vectors())

@@ -12,61 +12,13 @@ from wordkit._kernels.tree_shape import check_trees
 from wordkit.errors import DataError, WordkitError, told_of
 from wordkit.formats.conll import TAG_COLUMN
 from wordkit.formats.opening import Input, names_of
-from wordkit.models.array_spool import ArraySpool
 from wordkit.models.corpus_tokens import CorpusTokens, SentenceBlock
+from wordkit.models.stored_sentences import StoredSentences
 from wordkit.models.trees import Trees, joined, part_of
 from wordkit.models.vocabulary import UNKNOWN, Vocabulary, folded, learned, most_frequent
 from wordkit.tally import Tally
 
 __all__ = ["UNKNOWN", "TreeCorpus", "Trees", "Vocabulary", "as_corpus", "read_corpus"]
-
-CHUNK_SENTENCES, CHUNK_TOKENS = 1 << 12, 1 << 18  # what is shuffled, and kept in memory, at a time
-_PIECE = 1 << 18  # elements looked at together where a whole array is gone through
-
-
-class _Stored:
-    """Sentences on disk, with provisional ids for words and labels, as they were read."""
-
-    def __init__(self, trees: bool, labelled: bool, folder: str | os.PathLike[str] | None) -> None:
-        self.ids = ArraySpool(np.int32, folder)
-        self.offsets = ArraySpool(np.int64, folder)
-        self.heads = ArraySpool(np.int32, folder) if trees else None
-        self.labels = ArraySpool(np.int32, folder) if labelled else None
-        self.offsets.append(np.zeros(1, dtype=np.int64))
-
-    @property
-    def n_sentences(self) -> int:
-        return len(self.offsets) - 1
-
-    def append(self, block: SentenceBlock) -> None:
-        if not len(block.lengths):
-            return
-        self.offsets.append(len(self.ids) + np.cumsum(block.lengths))
-        self.ids.append(block.ids)
-        if self.heads is not None:
-            assert block.heads is not None
-            self.heads.append(block.heads)
-        if self.labels is not None:
-            assert block.labels is not None and block.heads is not None
-            self.labels.append(np.where(block.heads == 0, np.int32(-1), block.labels))
-
-    def counts(self, spool: ArraySpool, size: int) -> np.ndarray:
-        """How often each id from 0 to ``size - 1`` occurs (int64)."""
-        counts = np.zeros(size, dtype=np.int64)
-        for lo in range(0, len(spool), _PIECE):
-            ids = spool.read(lo, min(lo + _PIECE, len(spool)))
-            counts += np.bincount(ids[ids >= 0], minlength=size)
-        return counts
-
-    def chunks(self) -> list[int]:
-        """First sentences of the chunks, and the number of sentences; they depend on the sentences alone."""
-        bounds, n = [0], self.n_sentences
-        while bounds[-1] < n:
-            first = bounds[-1]
-            offsets = self.offsets.read(first, min(first + CHUNK_SENTENCES, n) + 1)
-            fit = int(np.searchsorted(offsets, offsets[0] + CHUNK_TOKENS, side="right")) - 1
-            bounds.append(first + max(fit, 1))
-        return bounds
 
 
 class TreeCorpus:
@@ -87,7 +39,7 @@ class TreeCorpus:
 
     def __init__(
         self,
-        stored: _Stored,
+        stored: StoredSentences,
         words: Sequence[str],
         label_words: Sequence[str],
         *,
@@ -181,7 +133,7 @@ class TreeCorpus:
         """
         if labels is not None and heads is None:
             raise ValueError("labels are of the arcs of trees: heads are missing")
-        stored = _Stored(heads is not None, labels is not None, cache_folder)
+        stored = StoredSentences(heads is not None, labels is not None, cache_folder)
         words: dict[str, int] = {}
         names: dict[str, int] = {}
         for s, sentence in enumerate(sentences):
@@ -374,7 +326,7 @@ def read_corpus(
         structure=structure, format=format, token=token, tag_column=tag_column, labels=labels, max_length=max_length,
         lowercase=lowercase, tally=tally,
     )  # fmt: skip
-    stored = _Stored(structure == "tree", labels != "none", cache_folder)
+    stored = StoredSentences(structure == "tree", labels != "none", cache_folder)
     inputs = []
     for path in paths:
         with Input(path, digest=True) as source:

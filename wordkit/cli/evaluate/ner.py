@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wordkit.cli import options
-from wordkit.cli.evaluate.token_inputs import (
-    check_representation,
-    read_representations,
-    representation_options,
-    representation_parameters,
-)
+from wordkit.cli.evaluate.running import print_evaluation, with_comparisons
+from wordkit.cli.evaluate.token_inputs import Representation, representation_options, token_comparison_options
 from wordkit.cli.report import (
     ProgressMonitor,
     message,
-    print_results,
     refuse_unknown,
     report_tally,
     some_words,
 )
+from wordkit.evaluation.result import Result
 
 if TYPE_CHECKING:
     from wordkit.evaluation.ner import EntityTagger, TaggedData
@@ -60,6 +56,7 @@ _COLUMN = click.IntRange(1, 1000)
     help="Write the words of TEST with their tags and the predicted ones, as conlleval reads them.",
 )
 @click.option("--details", is_flag=True, help="Scores of each type too (--json always has them).")
+@token_comparison_options
 @options.policy_options
 @options.json_option
 def command(
@@ -67,7 +64,8 @@ def command(
     prefixes: tuple[int, ...], unlexicalized: bool, unknown: str, ignore_case: bool, restrict_vocab: int | None,
     mmap: bool, method: str,
     scheme: str, window: int, lam: float, word_column: int, label_column: int | None, pos_column: int | None,
-    output: str | None, details: bool, skip_invalid: bool, strict: bool, as_json: bool,
+    output: str | None, details: bool, summary: bool, intervals: bool, against: str | None, seed: int,
+    skip_invalid: bool, strict: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Precision, recall and F1 of named entities, found with word representations as features.
 
@@ -80,7 +78,6 @@ def command(
     from wordkit.evaluation.ner import EntityTagger, TaggedData, crfsuite, ner_result
     from wordkit.formats.opening import Input
     from wordkit.formats.tagged import read_tagged
-    from wordkit.signature import signature
     from wordkit.tally import Tally
 
     given = method == "given"
@@ -88,8 +85,11 @@ def command(
     if not given and not test:
         raise click.UsageError("Missing argument 'TEST...'.")
     _check_options(method, output, data[0 if given else 1 :])
-    check_representation(clusters, vectors, decoded, data, unknown)
-    options.check_outputs(output, inputs=[*data, clusters, vectors, *decoded])
+    if method != "crf":  # nothing is learned from a representation
+        against = None
+    own = Representation(clusters, vectors, decoded, prefixes, unknown, ignore_case, restrict_vocab, mmap)
+    own.check(data, against)
+    options.check_outputs(output, inputs=[*data, clusters, vectors, against, *decoded])
     if method == "crf":
         crfsuite()
     started = time.monotonic()
@@ -110,25 +110,24 @@ def command(
     if not with_pos and any(each.pos is not None for each in read):
         message("warning: parts of speech are left out: not all files have them")
     parameters: dict[str, Any] = {"method": method, "scheme": scheme}
-    if given:
-        results = [
-            ner_result(TaggedData(each), each.predicted, parameters=parameters, as_given=True)
-            for each in read
-        ]
-    else:
-        features, records = read_representations(
-            [(each.name, each.words) for each in read], clusters=clusters, vectors=vectors, decoded=decoded, prefixes=prefixes,
-            unknown=unknown, ignore_case=ignore_case, restrict_vocab=restrict_vocab, mmap=mmap, tally=tally,
-        )  # fmt: skip
-        inputs += records
+    if intervals or against:
+        parameters["seed"] = seed
+
+    def evaluate(representation: Representation) -> list[Result]:
+        if given:
+            return [
+                ner_result(TaggedData(each), each.predicted, parameters=parameters, as_given=True)
+                for each in read
+            ]
+        features, records = representation.read([(each.name, each.words) for each in read], tally)
+        inputs.extend(records)
         sets = [TaggedData(each, own) for each, own in zip(read, features, strict=True)]
         lexicon = Lexicon(read[0].words, read[0].tags, scheme)
-        tagger = None
+        tagger, own_parameters = None, parameters
         if method == "crf":
-            parameters |= representation_parameters(
-                clusters, vectors, decoded, prefixes, unlexicalized, unknown, ignore_case, restrict_vocab
-            )
-            parameters |= {"pos": with_pos, "window": window, "lam": lam}
+            own_parameters = {
+                **parameters, **representation.parameters(unlexicalized), "pos": with_pos, "window": window, "lam": lam,
+            }  # fmt: skip
             tagger = _fitted(
                 EntityTagger(
                     lexicalized=not unlexicalized, pos=with_pos, window=window, lam=lam, scheme=scheme
@@ -139,20 +138,23 @@ def command(
             tagger.predict(each) if tagger else [lexicon.tag(words) for words in each.tagged.words]
             for each in sets[1:]
         ]
-        results = [
-            ner_result(each, tags, parameters=parameters, train=sets[0], lexicon=lexicon, tagger=tagger)
+        if output and representation is own:
+            _write(output, sets[1].tagged, sets[1].iob2(scheme), predicted[0])
+        return [
+            ner_result(each, tags, parameters=own_parameters, train=sets[0], lexicon=lexicon, tagger=tagger)
             for each, tags in zip(sets[1:], predicted, strict=True)
         ]
-        if output:
-            _write(output, sets[1].tagged, sets[1].iob2(scheme), predicted[0])
+
+    results = with_comparisons(own, own.instead(against), evaluate, intervals, seed)
+    if not given:
         _report(results, read[0])
     if strict:
         for result in results:
             refuse_unknown(result.data, result.total - result.covered, result.total, "tokens are")
     report_tally(tally)
     columns = {"word-column": word_column, "label-column": label_column, "pos-column": pos_column}
-    run = signature("evaluate-ner", {**parameters, **columns}, inputs)
-    print_results("evaluate ner", run, time.monotonic() - started, results, as_json=as_json, details=details)
+    parameters = {**results[0].parameters, **columns}
+    print_evaluation("ner", parameters, inputs, started, results, as_json, details, summary)
 
 
 def _check_options(method: str, output: str | None, test: Sequence[str]) -> None:
@@ -171,6 +173,7 @@ def _check_options(method: str, output: str | None, test: Sequence[str]) -> None
         "ignore_case",
         "restrict_vocab",
         "mmap",
+        "against",
         "window",
         "lam",
     )

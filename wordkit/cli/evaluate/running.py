@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from wordkit.tally import Tally
 
 Set = TypeVar("Set")
+Vectors = TypeVar("Vectors")
 
 
 def read_each(
@@ -105,23 +107,29 @@ def print_evaluation(
 
 
 def with_comparisons(
-    vec: str,
-    against: str | None,
-    evaluate: Callable[[str], list[Result]],
+    vec: Vectors,
+    against: Vectors | None,
+    evaluate: Callable[[Vectors], list[Result]],
     intervals: bool,
     seed: int,
 ) -> list[Result]:
     """Results of the vectors, with what ``--intervals`` and ``--against`` add.
 
     Args:
-        evaluate: results of a vector file, one a set.
+        vec, against: vector files, or other things whose string is what results call them.
+        evaluate: results of one of them, one a set.
     """
+    from wordkit.formats.opening import Input
+
+    if against is not None and str(against) != "-" and not Path(str(against)).is_fifo():
+        with Input(str(against)):  # a name that leads nowhere is told now, not after the work on the other
+            pass
     results = evaluate(vec)
     if intervals or against is not None:
         from wordkit.evaluation.uncertainty import compared
 
         others = None if against is None else evaluate(against)
-        results = compared(results, others, against, intervals, seed)
+        results = compared(results, others, None if against is None else str(against), intervals, seed)
     return results
 
 

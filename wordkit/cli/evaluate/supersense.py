@@ -7,13 +7,10 @@ import time
 import click
 
 from wordkit.cli import options
-from wordkit.cli.evaluate.token_inputs import (
-    check_representation,
-    read_representations,
-    representation_options,
-    representation_parameters,
-)
-from wordkit.cli.report import message, print_results, refuse_unknown, report_tally
+from wordkit.cli.evaluate.running import print_evaluation, with_comparisons
+from wordkit.cli.evaluate.token_inputs import Representation, representation_options, token_comparison_options
+from wordkit.cli.report import message, refuse_unknown, report_tally
+from wordkit.evaluation.result import Result
 
 
 @options.command(
@@ -34,14 +31,15 @@ from wordkit.cli.report import message, print_results, refuse_unknown, report_ta
     is_flag=True,
     help="Scores of each supersense and the confusion table too (--json always has them).",
 )
+@token_comparison_options
 @options.policy_options
-@options.seed_option
 @options.json_option
 def command(
     train: str, test: tuple[str, ...], clusters: str | None, vectors: str | None, decoded: tuple[str, ...],
     prefixes: tuple[int, ...], unlexicalized: bool, unknown: str, ignore_case: bool, restrict_vocab: int | None,
     mmap: bool, kernel: str,
-    C: float, cv: int, format: str, details: bool, skip_invalid: bool, strict: bool, seed: int, as_json: bool,
+    C: float, cv: int, format: str, details: bool, summary: bool, intervals: bool, against: str | None, seed: int,
+    skip_invalid: bool, strict: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Accuracy of supersenses of nouns and verbs, found by a linear classifier with word representations as features.
 
@@ -63,11 +61,13 @@ def command(
     )
     from wordkit.formats.opening import Input
     from wordkit.formats.supersenses import read_supersenses
-    from wordkit.signature import signature
     from wordkit.tally import Tally
 
     data = (train, *test)
-    check_representation(clusters, vectors, decoded, data, unknown)
+    representation = Representation(
+        clusters, vectors, decoded, prefixes, unknown, ignore_case, restrict_vocab, mmap
+    )
+    representation.check(data, against)
     if unlexicalized and not (clusters or vectors or decoded):
         raise click.UsageError(
             "--unlexicalized needs --vectors, --clusters or --decoded: nothing is left to learn from"
@@ -80,36 +80,32 @@ def command(
         with Input(path, digest=True) as source:
             read.append(read_supersenses(source, format=format, tally=tally))
             inputs.append(source.record())
-    features, records = read_representations(
-        [(each.name, each.words) for each in read], clusters=clusters, vectors=vectors, decoded=decoded, prefixes=prefixes,
-        unknown=unknown, ignore_case=ignore_case, restrict_vocab=restrict_vocab, mmap=mmap, tally=tally,
-    )  # fmt: skip
-    kernel = kernel_of(features[0], kernel)
-    sets = [sense_items(each, own, kernel) for each, own in zip(read, features, strict=True)]
-    for items in sets:
-        senses = len(np.unique(items.labels))
-        message(
-            f"{items.name}: {items.n_sentences} sentences, {len(items)} words with one of {senses} supersenses"
-        )
-    parameters = {
-        **representation_parameters(
-            clusters, vectors, decoded, prefixes, unlexicalized, unknown, ignore_case, restrict_vocab
-        ),
-        "kernel": kernel,
-        "C": C,
-        "cv": None if test else cv,
-        "seed": None if test else seed,
-    }
-    if test:
-        predicted = [
-            train_and_predict(sets[0], items, C=C, lexicalized=not unlexicalized) for items in sets[1:]
+    for each in read:
+        labels = [label for own in each.labels for label in own if label]
+        words, senses = len(labels), len(set(labels))
+        message(f"{each.name}: {len(each.words)} sentences, {words} words with one of {senses} supersenses")
+
+    def evaluate(representation: Representation) -> list[Result]:
+        features, records = representation.read([(each.name, each.words) for each in read], tally)
+        inputs.extend(records)
+        own_kernel = kernel_of(features[0], kernel)
+        sets = [sense_items(each, own, own_kernel) for each, own in zip(read, features, strict=True)]
+        parameters = {
+            **representation.parameters(unlexicalized), "kernel": own_kernel, "C": C,
+            "cv": None if test else cv, "seed": seed if intervals or against or not test else None,
+        }  # fmt: skip
+        if test:
+            predicted = [
+                train_and_predict(sets[0], items, C=C, lexicalized=not unlexicalized) for items in sets[1:]
+            ]
+        else:
+            predicted = [cross_validate(sets[0], cv, seed, C=C, lexicalized=not unlexicalized)]
+        return [
+            supersense_result(items, own, known_labels=np.unique(sets[0].labels), parameters=parameters)
+            for items, own in zip(sets[1:] or sets, predicted, strict=True)
         ]
-    else:
-        predicted = [cross_validate(sets[0], cv, seed, C=C, lexicalized=not unlexicalized)]
-    results = [
-        supersense_result(items, own, known_labels=np.unique(sets[0].labels), parameters=parameters)
-        for items, own in zip(sets[1:] or sets, predicted, strict=True)
-    ]
+
+    results = with_comparisons(representation, representation.instead(against), evaluate, intervals, seed)
     for result in results:
         message(f"{result.data}: {result.covered} of {result.total} words known")
         if not result.details["converged"]:
@@ -119,7 +115,5 @@ def command(
         if strict:
             refuse_unknown(result.data, result.total - result.covered, result.total, "words are")
     report_tally(tally)
-    run = signature("evaluate-supersense", parameters, [*inputs, *records])
-    print_results(
-        "evaluate supersense", run, time.monotonic() - started, results, as_json=as_json, details=details
-    )
+    parameters = dict(results[0].parameters)
+    print_evaluation("supersense", parameters, inputs, started, results, as_json, details, summary)

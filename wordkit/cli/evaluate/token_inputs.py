@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,79 +53,98 @@ def representation_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def check_representation(
-    clusters: str | None, vectors: str | None, decoded: Sequence[str], data: Sequence[str], unknown: str
-) -> None:
-    """Raise a usage error where the options do not go together."""
-    options.one_standard_input(clusters, vectors, *decoded, *data)
-    if decoded and len(decoded) != len(data):
-        raise click.UsageError(
-            f"--decoded is needed for each data file: {len(data)} times, not {len(decoded)}"
-        )
-    if clusters and unknown == "mean":
-        message("warning: --unknown mean means nothing to --clusters: clusters have no mean")
+token_comparison_options = options.against_options(
+    "VEC2",
+    "Train and score with these vectors too, in place of all of the representation, and test whether it differs: permutation "
+    "test, sentence by sentence.",
+)
 
 
-def read_representations(
-    data: Sequence[tuple[str, list[list[str]]]], *, clusters: str | None, vectors: str | None, decoded: Sequence[str],
-    prefixes: Sequence[int], unknown: str, ignore_case: bool, restrict_vocab: int | None, mmap: bool, tally: Tally,
-) -> tuple[list[list[TokenFeatures]], list[dict[str, Any]]]:  # fmt: skip
-    """The representations of each data set, and records of the files that they come from.
+@dataclass(frozen=True)
+class Representation:
+    """What represents tokens, by the options of the same names."""
 
-    Args:
-        data: name and sentences of each data set.
-    """
-    from wordkit.evaluation.token_features import cluster_features, decoded_features, vector_features
-    from wordkit.formats.clusters import read_clusters
-    from wordkit.formats.decoded import read_decoded
-    from wordkit.formats.opening import Input
+    clusters: str | None
+    vectors: str | None
+    decoded: tuple[str, ...]
+    prefixes: tuple[int, ...]
+    unknown: str
+    ignore_case: bool
+    restrict_vocab: int | None
+    mmap: bool
 
-    parts = [[word for words in sentences for word in words] for _, sentences in data]
-    found: list[list[TokenFeatures]] = []
-    inputs: list[dict[str, Any]] = []
-    if vectors:
-        words = dict.fromkeys(word for part in parts for word in part)
-        lookup = lookup_of(unknown, ignore_case, restrict_vocab, mmap)
-        known = read_vectors_of(vectors, words, lookup, tally, inputs)
-        found.append(vector_features(known, parts, unknown=unknown))
-    if clusters:
-        with Input(clusters, digest=True) as source:
-            table = read_clusters(source, tally=tally)
-            inputs.append(source.record())
-        found.append(
-            cluster_features(
-                table,
-                parts,
-                prefixes=prefixes,
-                unknown="skip" if unknown == "mean" else unknown,
-                ignore_case=ignore_case,
+    def __str__(self) -> str:
+        return self.vectors or self.clusters or ", ".join(self.decoded)
+
+    def instead(self, vectors: str | None) -> Representation | None:
+        """These vectors in place of all of it, looked up in the same way; None of none."""
+        if vectors is None:
+            return None
+        return replace(self, vectors=vectors, clusters=None, decoded=())
+
+    def check(self, data: Sequence[str], against: str | None) -> None:
+        """Raise a usage error where the options do not go together."""
+        options.one_standard_input(self.clusters, self.vectors, against, *self.decoded, *data)
+        if self.decoded and len(self.decoded) != len(data):
+            raise click.UsageError(
+                f"--decoded is needed for each data file: {len(data)} times, not {len(self.decoded)}"
             )
-        )
-    if decoded:
-        read = []
-        for path, (name, sentences) in zip(decoded, data, strict=True):
-            with Input(path, digest=True) as source:
-                read.append(read_decoded(source, tally=tally))
+        if self.clusters and self.unknown == "mean":
+            message("warning: --unknown mean means nothing to --clusters: clusters have no mean")
+
+    def read(
+        self, data: Sequence[tuple[str, list[list[str]]]], tally: Tally
+    ) -> tuple[list[list[TokenFeatures]], list[dict[str, Any]]]:
+        """The representations of each data set, and records of the files that they come from.
+
+        Args:
+            data: name and sentences of each data set.
+        """
+        from wordkit.evaluation.token_features import cluster_features, decoded_features, vector_features
+        from wordkit.formats.clusters import read_clusters
+        from wordkit.formats.decoded import read_decoded
+        from wordkit.formats.opening import Input
+
+        parts = [[word for words in sentences for word in words] for _, sentences in data]
+        found: list[list[TokenFeatures]] = []
+        inputs: list[dict[str, Any]] = []
+        if self.vectors:
+            words = dict.fromkeys(word for part in parts for word in part)
+            lookup = lookup_of(self.unknown, self.ignore_case, self.restrict_vocab, self.mmap)
+            known = read_vectors_of(self.vectors, words, lookup, tally, inputs)
+            found.append(vector_features(known, parts, unknown=self.unknown))
+        if self.clusters:
+            with Input(self.clusters, digest=True) as source:
+                table = read_clusters(source, tally=tally)
                 inputs.append(source.record())
-            read[-1].check_words(sentences, name)
-        found.append(decoded_features(read))
-    return [list(own) for own in zip(*found, strict=True)] if found else [[] for _ in data], inputs
+            found.append(
+                cluster_features(
+                    table,
+                    parts,
+                    prefixes=self.prefixes,
+                    unknown="skip" if self.unknown == "mean" else self.unknown,
+                    ignore_case=self.ignore_case,
+                )
+            )
+        if self.decoded:
+            read = []
+            for path, (name, sentences) in zip(self.decoded, data, strict=True):
+                with Input(path, digest=True) as source:
+                    read.append(read_decoded(source, tally=tally))
+                    inputs.append(source.record())
+                read[-1].check_words(sentences, name)
+            found.append(decoded_features(read))
+        return [list(own) for own in zip(*found, strict=True)] if found else [[] for _ in data], inputs
 
-
-def representation_parameters(
-    clusters: str | None, vectors: str | None, decoded: Sequence[str], prefixes: Sequence[int], unlexicalized: bool,
-    unknown: str, ignore_case: bool, restrict_vocab: int | None,
-) -> dict[str, Any]:  # fmt: skip
-    """What of it belongs into a signature and a result; None where it has no effect."""
-    looked_up = bool(clusters or vectors)
-    kinds = [
-        name for name, given in (("vectors", vectors), ("clusters", clusters), ("decoded", decoded)) if given
-    ]
-    return {
-        "representation": "+".join(kinds) or "none",
-        "prefixes": ",".join(map(str, prefixes)) if clusters else None,
-        "lexicalized": not unlexicalized,
-        "unknown": unknown if looked_up else None,
-        "ignore-case": ignore_case if looked_up else None,
-        "restrict-vocab": restrict_vocab if vectors else None,
-    }
+    def parameters(self, unlexicalized: bool) -> dict[str, Any]:
+        """What of it belongs into a signature and a result; None where it has no effect."""
+        looked_up = bool(self.clusters or self.vectors)
+        kinds = [name for name in ("vectors", "clusters", "decoded") if getattr(self, name)]
+        return {
+            "representation": "+".join(kinds) or "none",
+            "prefixes": ",".join(map(str, self.prefixes)) if self.clusters else None,
+            "lexicalized": not unlexicalized,
+            "unknown": self.unknown if looked_up else None,
+            "ignore-case": self.ignore_case if looked_up else None,
+            "restrict-vocab": self.restrict_vocab if self.vectors else None,
+        }
