@@ -217,6 +217,8 @@ class ForestCoder(Estimator):
             raise ValueError(f"dim is {dim}: svd finds fewer than {min(rows.shape)} dimensions in these data")
         start = rng.stream(self.seed, rng.INITIAL).standard_normal(min(rows.shape))
         U, values, Vt = scipy.sparse.linalg.svds(_heeding(rows.astype(np.float64), monitor), k=dim, v0=start)
+        # By way of the Gram matrix: what is smaller is rounding, and not even the same in every process.
+        values[values < math.sqrt(np.finfo(np.float64).eps) * values.max(initial=0.0)] = 0.0
         order = np.argsort(-values, kind="stable")
         squares = float(np.sum(np.square(rows.data, dtype=np.float64)))
         error = 1 - float(np.sum(values**2)) / squares if squares else 0.0
