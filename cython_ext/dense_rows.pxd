@@ -13,7 +13,7 @@
     mixed_rows       out += sum over i of x[i] rows[index[i]]; spread_row: rows[index[i]] += x[i] g, the same for single cells with
     picked_cells     out[s] = sum over i of x[i] rows[index[i]][item[s]]; spread_cells: each of these cells += x[i] g[s]
     refresh_rows     the loop of ``cluster_refresh.pyx``
-    exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine; sigmoid likewise
+    exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine
     exponentials     out[i] = e^(x[i] - level), returns their sum; sigmoids: out[i] = sigmoid(x[i])
     largest          of n numbers; NaN is passed over
 
@@ -379,7 +379,6 @@ cdef extern from *:
                                          const float*, const float*, float, const float*, const float*, const float*, float,
                                          float*, float*, float*, float*, float*, float*) noexcept nogil
     float exponential "wk_exponential"(float) noexcept nogil
-    float sigmoid "wk_sigmoid"(float) noexcept nogil
     float exponentials "wk_exponentials"(float*, const float*, float, Py_ssize_t) noexcept nogil
     void sigmoids "wk_sigmoids"(float*, const float*, Py_ssize_t) noexcept nogil
     float largest "wk_largest"(const float*, Py_ssize_t) noexcept nogil
