@@ -13,6 +13,11 @@ bits. Beside them the passes of a running window:
     due_row         kept = a e, due += kept
     settle_row      row = row (1 - s) + (due - own); own may be NULL
     add_moments     y += a x, z += a x * x
+
+and passes over a stripe of rows:
+
+    divide_rows     y = y / (1 - x)
+    square_rows     out = x * x
 """
 
 from dense_rows cimport dot  # the macros of its C come first
@@ -143,6 +148,12 @@ cdef extern from *:
             z[c] += a * x[c] * x[c];
         }
     }
+    WK_ROW void wk_divide_rows(float *restrict y, const float *restrict x, ptrdiff_t n) {
+        for (ptrdiff_t c = 0; c < n; c++) y[c] /= 1 - x[c];
+    }
+    WK_ROW void wk_square_rows(float *restrict out, const float *restrict x, ptrdiff_t n) {
+        for (ptrdiff_t c = 0; c < n; c++) out[c] = x[c] * x[c];
+    }
     """
     void turn "wk_turn"(float*, const float*, Py_ssize_t) noexcept nogil
     void block_products "wk_block_products"(const float*, Py_ssize_t, const float*, Py_ssize_t, float*, Py_ssize_t) noexcept nogil
@@ -153,3 +164,5 @@ cdef extern from *:
     void due_row "wk_due_row"(float*, float*, float, const float*, Py_ssize_t) noexcept nogil
     void settle_row "wk_settle_row"(float*, float, const float*, const float*, Py_ssize_t) noexcept nogil
     void add_moments "wk_add_moments"(float*, float*, float, const float*, Py_ssize_t) noexcept nogil
+    void divide_rows "wk_divide_rows"(float*, const float*, Py_ssize_t) noexcept nogil
+    void square_rows "wk_square_rows"(float*, const float*, Py_ssize_t) noexcept nogil

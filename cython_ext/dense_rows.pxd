@@ -12,7 +12,6 @@
     shrunk_row       row = row (1 - s) + x
     mixed_rows       out += sum over i of x[i] rows[index[i]]; spread_row: rows[index[i]] += x[i] g, the same for single cells with
     picked_cells     out[s] = sum over i of x[i] rows[index[i]][item[s]]; spread_cells: each of these cells += x[i] g[s]
-    refresh_rows     the loop of ``cluster_refresh.pyx``
     exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine
     exponentials     out[i] = e^(x[i] - level), returns their sum; sigmoids: out[i] = sigmoid(x[i])
     largest          of n numbers; NaN is passed over
@@ -87,18 +86,14 @@ cdef extern from *:
     }
     WK_ROW float wk_row_dot(const float *x, const float *y, ptrdiff_t d) { return wk_dot_of(x, y, d); }
 
-    WK_INLINE void wk_rows_times(const float *rows, const float *x, ptrdiff_t n, ptrdiff_t d, float *out) {
+    WK_ROW void wk_products(const float *rows, const float *x, ptrdiff_t n, ptrdiff_t d, float *out) {
         ptrdiff_t i = 0;
         for (; i + 4 <= n; i += 4, rows += 4 * d) wk_four_dots(rows, rows + d, rows + 2 * d, rows + 3 * d, x, d, out + i);
         for (; i < n; i++, rows += d) out[i] = wk_dot_of(rows, x, d);
     }
 
-    WK_ROW void wk_products(const float *rows, const float *x, ptrdiff_t n, ptrdiff_t d, float *out) {
-        wk_rows_times(rows, x, n, d, out);
-    }
-
     /* out += sum over i of a[i] rows[i], four rows at once */
-    WK_INLINE void wk_add_mix(float *restrict out, const float *a, const float *restrict rows, ptrdiff_t n, ptrdiff_t d) {
+    WK_ROW void wk_mix(float *restrict out, const float *a, const float *restrict rows, ptrdiff_t n, ptrdiff_t d) {
         ptrdiff_t i = 0;
         for (; i + 4 <= n; i += 4, rows += 4 * d) {
             const float p = a[i], q = a[i + 1], r = a[i + 2], s = a[i + 3];
@@ -107,23 +102,6 @@ cdef extern from *:
         }
         for (; i < n; i++, rows += d)
             for (ptrdiff_t c = 0; c < d; c++) out[c] += a[i] * rows[c];
-    }
-
-    WK_ROW void wk_mix(float *restrict out, const float *a, const float *restrict rows, ptrdiff_t n, ptrdiff_t d) {
-        wk_add_mix(out, a, rows, n, d);
-    }
-
-    /* out += sum over i of a[i] rows[i]^2 */
-    WK_INLINE void wk_add_square_mix(float *restrict out, const float *a, const float *restrict rows, ptrdiff_t n, ptrdiff_t d) {
-        ptrdiff_t i = 0;
-        for (; i + 4 <= n; i += 4, rows += 4 * d) {
-            const float p = a[i], q = a[i + 1], r = a[i + 2], s = a[i + 3];
-            for (ptrdiff_t c = 0; c < d; c++)
-                out[c] += (p * rows[c] * rows[c] + q * rows[d + c] * rows[d + c])
-                          + (r * rows[2 * d + c] * rows[2 * d + c] + s * rows[3 * d + c] * rows[3 * d + c]);
-        }
-        for (; i < n; i++, rows += d)
-            for (ptrdiff_t c = 0; c < d; c++) out[c] += a[i] * rows[c] * rows[c];
     }
 
     WK_ROW void wk_picked_products(const float *rows, const int32_t *index, const float *x, ptrdiff_t n, ptrdiff_t d,
@@ -259,28 +237,6 @@ cdef extern from *:
         return (a[0] + a[2]) + (a[1] + a[3]);
     }
 
-    /* Returns whether ``moved`` holds what the second order has taken from the row. */
-    WK_INLINE int wk_fold_row(float *restrict row, float a, const float *restrict x, const float *restrict curvature,
-                              const float *restrict centre, float most, float *restrict moved, ptrdiff_t d) {
-        if (a * most < 1e-6f) {  /* f would change nothing that counts */
-            for (ptrdiff_t c = 0; c < d; c++) row[c] -= a * x[c];
-            return 0;
-        }
-        if (a * most < 1e-3f) {  /* f - f^2 is f / (1 + f) to 1e-6 */
-            for (ptrdiff_t c = 0; c < d; c++) {
-                const float v = row[c] - a * x[c], f = a * curvature[c];
-                row[c] = v - (f - f * f) * (v - centre[c]);
-            }
-            return 0;
-        }
-        for (ptrdiff_t c = 0; c < d; c++) {
-            const float v = row[c] - a * x[c], f = a * curvature[c];
-            moved[c] = f / (1 + f) * (v - centre[c]);
-            row[c] = v - moved[c];
-        }
-        return 1;
-    }
-
     /* 2^k e^r, k x / log 2 rounded: added to 1.5 x 2^23, a number loses its fraction, and its last bits are k. Without a
        conversion to integers, which with the choices kept GCC from doing several at once. NaN stays. */
     WK_INLINE float wk_exponential(float x) {
@@ -294,38 +250,6 @@ cdef extern from *:
         memcpy(&scale, &bits, sizeof scale);
         return scale * (1 + r * (1 + r * (0.5f + r * (1.6666667e-1f + r * (4.1665795e-2f + r * (8.3334519e-3f
                + r * (1.3981999e-3f + r * 1.9875691e-4f)))))));
-    }
-
-    #define WK_STRIPE 16  /* rows that stay in the first-level cache between their two uses */
-    WK_ROW float wk_refresh_rows(float *restrict outputs, const float *restrict alpha, ptrdiff_t k, ptrdiff_t c, ptrdiff_t n,
-                                 ptrdiff_t d, const float *restrict pending, const float *restrict curvature,
-                                 const float *restrict centre, float most, const float *restrict mean,
-                                 const float *restrict others, const float *restrict bias, float level,
-                                 float *restrict shares, float *restrict product, float *restrict squares,
-                                 float *restrict gram, float *restrict drifts, float *restrict moved) {
-        float highest = -INFINITY, square = 0;
-        for (ptrdiff_t from = 0; from < n; from += WK_STRIPE) {
-            const ptrdiff_t size = n - from < WK_STRIPE ? n - from : WK_STRIPE;
-            float *rows = outputs + from * d, *share = shares + from;
-            const float *centres = alpha + from * k;
-            ptrdiff_t j = 0;
-            for (; j < size; j++) {
-                wk_fetch_row(rows + (j + WK_STRIPE) * d, d);  /* of the next stripe; past the end it does no harm */
-                if (wk_fold_row(rows + j * d, centres[j * k + c], pending, curvature, centre, most, moved, d))
-                    for (ptrdiff_t i = 0; i < k; i++)
-                        for (ptrdiff_t l = 0; l < d; l++) drifts[i * d + l] += centres[j * k + i] * moved[l];
-            }
-            wk_rows_times(rows, mean, size, d, share);
-            for (j = 0; j < size; j++) share[j] += bias[from + j] - wk_short_dot(centres + j * k, others, k);
-            for (j = 0; j < size; j++) highest = share[j] <= highest ? highest : share[j];  /* NaN stays */
-            for (j = 0; j < size; j++) share[j] = wk_exponential(share[j] - level);
-            for (j = 0; j < size; j++) square += share[j] * share[j];
-            wk_add_mix(product, share, rows, size, d);
-            if (squares) wk_add_square_mix(squares, share, rows, size, d);
-            wk_add_mix(gram, share, centres, size, k);
-        }
-        gram[c] = square;
-        return highest;
     }
 
     WK_INLINE float wk_sigmoid(float x) { return 1 / (1 + wk_exponential(-x)); }
@@ -375,9 +299,6 @@ cdef extern from *:
     void spread_cells "wk_spread_cells"(float*, const int32_t*, const float*, const float*, Py_ssize_t, Py_ssize_t, const int32_t*,
                                         Py_ssize_t) noexcept nogil
     void shrunk_row "wk_shrunk_row"(float*, float, const float*, Py_ssize_t) noexcept nogil
-    float refresh_rows "wk_refresh_rows"(float*, const float*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t, const float*,
-                                         const float*, const float*, float, const float*, const float*, const float*, float,
-                                         float*, float*, float*, float*, float*, float*) noexcept nogil
     float exponential "wk_exponential"(float) noexcept nogil
     float exponentials "wk_exponentials"(float*, const float*, float, Py_ssize_t) noexcept nogil
     void sigmoids "wk_sigmoids"(float*, const float*, Py_ssize_t) noexcept nogil

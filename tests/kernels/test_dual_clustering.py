@@ -29,7 +29,8 @@ def setting(seed, objective, *, n=23, k=3, curvature=False, head=0, beta=0.5, sc
     if objective in ("dcme", "printed"):
         clusters = DualClusters(bias, clusters=k, d=D, beta=beta, growth=0, drift=1e30, curvature=curvature,
                                 printed=objective == "printed", top=4, head=head)  # fmt: skip
-        clusters.synchronize(outputs)
+        clusters.measure(outputs)
+        clusters.rows[4] *= curvature
     elif objective != "gd":
         noise = Noise.of(counts, 0.75, 5)
     trainer = WindowTrainer(
@@ -50,16 +51,15 @@ def run_twin(vectors, H, words, bounds, rate, slope, decay, curvature):
         t, gain = twin.train(vectors, H, words.tolist(), bounds.tolist(), 3, t, len(words), at, slope, decay)
         gained += gain
         if vectors.objective in ("dcme", "printed"):
-            for c in np.flatnonzero(vectors.due()):
-                vectors.refresh(c, curvature)
+            vectors.refresh(vectors.due(), curvature)
     return gained
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["dcme", "printed", "nce", "ns", "gd"]), st.sampled_from([0.0, 0.05]),
-       st.sampled_from([0, 3]))  # fmt: skip
-def test_windows_and_steps_equal_their_twin(seed, objective, decay, head):
-    trainer, vectors, H, words, bounds = setting(seed, objective, head=head)
+       st.sampled_from([0, 3]), st.sampled_from([1, 3, 11]))  # fmt: skip
+def test_windows_and_steps_equal_their_twin(seed, objective, decay, head, k):
+    trainer, vectors, H, words, bounds = setting(seed, objective, head=head, k=k)
     rate, slope = 0.2, -0.1 / len(words)
     trainer.train(words, bounds, 0, len(words), Steps(99, rate, slope, decay))
     gained = run_twin(vectors, H, words, bounds, rate, slope, decay, False)
@@ -68,7 +68,7 @@ def test_windows_and_steps_equal_their_twin(seed, objective, decay, head):
     np.testing.assert_allclose(trainer.outputs, vectors.V, **near)
     np.testing.assert_allclose(trainer.sums, [gained, len(words)], rtol=1e-3)
     if clusters := trainer.clusters:
-        assert clusters.totals[3].sum() >= 2
+        assert k > 3 or clusters.totals[3].sum() >= 1
         np.testing.assert_allclose(clusters.alpha, vectors.alpha, **near)
         np.testing.assert_allclose(clusters.rows[0], vectors.S, **near)
         np.testing.assert_allclose(
@@ -80,14 +80,16 @@ def test_windows_and_steps_equal_their_twin(seed, objective, decay, head):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_second_order_equals_its_twin(seed):
-    """Where f is small the kernel leaves the second order out of the other clusters' products, so they agree less closely."""
-    trainer, vectors, H, words, bounds = setting(seed, "dcme", curvature=True, head=2)
+@pytest.mark.parametrize("k", [3, 11])
+def test_second_order_equals_its_twin(seed, k):
+    trainer, vectors, H, words, bounds = setting(seed, "dcme", curvature=True, head=2, k=k)
     trainer.train(words, bounds, 0, len(words), Steps(99, 0.2, 0.0, 0.0))
     run_twin(vectors, H, words, bounds, 0.2, 0.0, 0.0, True)
-    np.testing.assert_allclose(trainer.true_outputs(), vectors.true(), rtol=0.02, atol=2e-3)
-    np.testing.assert_allclose(trainer.inputs, H, rtol=0.02, atol=2e-3)
-    np.testing.assert_allclose(trainer.clusters.rows[4], vectors.variance, rtol=0.05, atol=2e-3)
+    near = {"rtol": 1e-3, "atol": 1e-4}
+    np.testing.assert_allclose(trainer.true_outputs(), vectors.true(), **near)
+    np.testing.assert_allclose(trainer.inputs, H, **near)
+    np.testing.assert_allclose(trainer.clusters.rows[1], vectors.alpha.T @ vectors.true(), **near)
+    np.testing.assert_allclose(trainer.clusters.rows[4], vectors.variance, **near)
     assert vectors.variance.max() > 0.01
 
 
@@ -101,7 +103,7 @@ def test_the_pending_part_must_be_whole(left_out):
     elif left_out == "products":
         vectors.true = lambda: original(vectors) + 0.5 * vectors.alpha @ vectors.S
     else:
-        vectors.refresh = lambda c, curvature: vectors.pending.__setitem__(c, 0)
+        vectors.refresh = lambda clusters, curvature: vectors.pending.__setitem__(clusters, 0)
     trainer.train(words, bounds, 0, len(words), Steps(99, 0.2, 0.0, 0.0))
     run_twin(vectors, H, words, bounds, 0.2, 0.0, 0.0, False)
     assert np.abs(trainer.true_outputs() - original(vectors)).max() > 4e-4
@@ -193,7 +195,7 @@ def test_refresh_is_the_same_on_any_number_of_threads():
         outputs = draw.normal(size=(n, 16)).astype(np.float32)
         clusters.rows[:3] = np.abs(draw.normal(size=(3, 4, 16)))
         clusters.totals[1:3] = 5
-        assert clusters.refresh(outputs, bias, 2, Workers(threads))
+        assert clusters.refresh(outputs, bias, [0, 1, 2, 3], Workers(threads))
         results.append((outputs, clusters.alpha, clusters.rows))
     for a, b in zip(*results, strict=True):
         assert np.array_equal(a, b)
@@ -249,7 +251,3 @@ def test_doors():
             call(**given, **changed)
     assert call(hi=0) == (0, dual_clustering.DONE)
     assert call() == (len(words), dual_clustering.DONE)
-    read_only = trainer.outputs.copy()
-    read_only.flags.writeable = False
-    with pytest.raises(ValueError):
-        cluster_refresh.set_centre(read_only, 0, 0, 1, np.zeros(23, dtype=np.float32), 1.0)

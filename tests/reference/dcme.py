@@ -128,31 +128,35 @@ class Vectors:
         return error, score - total
 
     def due(self):
+        """Clusters to refresh: none, or all if one is due; of the printed variant only those that are."""
         most, weight, least = self.limits
-        return (self.pending >= most) | ((self.weight >= weight) & (self.pending >= least))
+        due = (self.pending >= most) | ((self.weight >= weight) & (self.pending >= least))
+        return np.flatnonzero(due if self.objective == "printed" or not due.any() else np.ones_like(due))
 
-    def refresh(self, c, curvature):
-        """Equations (12) to (17) for cluster c."""
-        mean = self.S[c] / self.weight[c] if self.weight[c] > 0 else np.zeros_like(self.S[c])
-        centre = self.alpha[:, c] @ self.true() if self.objective == "dcme" else self.VA[c]
-        C = np.maximum(self.squares[c] - self.S[c] * mean, 0) * curvature
-        self.V[self.top[c]] += np.outer(self.alpha[self.top[c], c], self.S[c])
-        self.V -= np.outer(self.alpha[:, c], self.S[c])
-        f = np.outer(self.alpha[:, c], C)
-        self.V -= f / (1 + f) * (self.V - centre)
-        self.S[c] = self.squares[c] = 0
-        true = self.true() if self.objective == "dcme" else self.V
-        scores = true @ mean + self.b
-        scores[: self.head] = -np.inf
-        self.alpha[:, c] = softmax(scores)
-        self.m[c] = mean
-        stored = self.alpha[:, c] @ self.V
-        self.variance[c] = np.maximum(self.alpha[:, c] @ self.V**2 - stored**2, 0) * curvature
-        self.VA[c] = stored
-        self.constant[c] = log_sum(scores) - self.alpha[:, c] @ true @ mean
-        self.weight[c] = self.pending[c] = 0
-        self.refreshed[c] += 1
-        self.top[c] = np.sort(np.argsort(-self.alpha[:, c])[: self.top.shape[1]])
+    def refresh(self, clusters, curvature):
+        """Equations (12) to (17) for some clusters."""
+        products = self.alpha.T @ self.true() if self.objective == "dcme" else self.VA
+        above, below = self.V.copy(), np.ones_like(self.V)
+        for c in clusters:
+            mean = self.S[c] / self.weight[c] if self.weight[c] > 0 else self.m[c]
+            C = np.maximum(self.squares[c] - self.S[c] * mean, 0) * curvature
+            a = self.alpha[:, c].copy()
+            below += np.outer(a, C)
+            above += np.outer(a, C * products[c])
+            a[self.top[c]] = 0  # these had it at once
+            above -= np.outer(a, self.S[c])
+            self.m[c] = mean
+        self.V = above / below
+        for c in clusters:
+            scores = self.V @ self.m[c] + self.b
+            scores[: self.head] = -np.inf
+            self.alpha[:, c] = softmax(scores)
+            self.VA[c] = self.alpha[:, c] @ self.V
+            self.variance[c] = np.maximum(self.alpha[:, c] @ self.V**2 - self.VA[c] ** 2, 0) * curvature
+            self.constant[c] = log_sum(scores) - self.VA[c] @ self.m[c]
+            self.S[c] = self.squares[c] = self.weight[c] = self.pending[c] = 0
+            self.refreshed[c] += 1
+            self.top[c] = np.sort(np.argsort(-self.alpha[:, c])[: self.top.shape[1]])
 
 
 BLOCK = 8  # targets whose contexts are read together
@@ -195,7 +199,7 @@ def train(vectors, H, words, bounds, window, lo, hi, rate, slope=0.0, decay=0.0)
             error, gain = vectors.step(h, words[p], rate + slope * (p - lo), p)
             gained += gain
             errors[p] = error / len(around(p))
-            due = vectors.objective in ("dcme", "printed") and bool(vectors.due().any())
+            due = vectors.objective in ("dcme", "printed") and bool(len(vectors.due()))
             if due:
                 last = p + 1 if p != block[-1][0] else last
                 break

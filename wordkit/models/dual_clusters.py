@@ -3,7 +3,11 @@
 Wang, Wang and Zhai, "Dual-Clustering Maximum Entropy with Application to Classification and Word Embedding", AAAI 2017.
 N items with output vectors V (N, d), clusters with centres alpha (N, K). The true outputs are V - alpha S: a cluster's pending
 sum S_c of rate x context is taken into V when it is refreshed, and nothing is late by that. The steps of single instances are in
-``cython_ext/softmax_steps.pxd``.
+``cython_ext/softmax_block.pxd``.
+
+As soon as one cluster is due, all are refreshed (only the printed variant refreshes it alone, as the paper has it): one pass over the
+outputs serves all of them, a cluster of few instances does not grow stale beside outputs that the others have moved, and as
+nothing is pending afterwards, the centres, products and Gram matrix are those of the same outputs.
 """
 
 from __future__ import annotations
@@ -20,16 +24,11 @@ from wordkit.parallel import Workers
 _BLOCK = 1 << 12  # items that one thread takes at a time
 CONSTANT, WEIGHT, PENDING, REFRESHED = range(4)  # rows of totals, as in softmax_steps.pxd
 SUMS, PRODUCTS, SQUARES, MEANS, VARIANCES = range(5)  # planes of rows
-_LEAST_SHARE = 0.02  # as instances over items: the least between two refreshes of a cluster that drifts
-_LEAST_PENDING = 16  # instances before a refresh, however young a cluster is
-_LEAST_LIMIT = 128  # instances before a refresh of a grown cluster, however few items there are: a refresh costs about as much
-
-
+_LEAST_SHARE = 0.02  # as instances over items: the least between two refreshes where a cluster drifts
+_LEAST_PENDING = 16  # instances of a cluster before a refresh, however few there have been
+_LEAST_LIMIT = 128  # the same, of a grown cluster, however few items there are: a refresh costs about as much
+_LANES, _STRIPE = 8, 16  # as in cluster_refresh.pyx
 _REACH = 40.0  # how far the level of exponentials may be from the highest of them
-
-
-def _nan_first(value: float) -> float:
-    return math.inf if math.isnan(value) else value
 
 
 class Part(NamedTuple):
@@ -40,15 +39,17 @@ class Part(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """What a pass over the items finds: exponentials of scores, and their sums with V, V^2 and alpha (of squares at c);
-    what the second order has moved V^T alpha (K, d)."""
+    """What a pass over the items finds for n clusters: exponentials of scores less a level (N, n), their sums and the highest
+    scores (n,), and their sums with V and V^2 (n, d)."""
 
     shares: np.ndarray
-    total: float
+    totals: np.ndarray
+    highest: np.ndarray
     product: np.ndarray
     squares: np.ndarray
-    gram: np.ndarray
-    drifts: np.ndarray
+
+    def finite(self) -> bool:
+        return bool(np.isfinite(self.totals).all() and np.isfinite(self.highest).all())
 
 
 class DualClusters:
@@ -58,7 +59,8 @@ class DualClusters:
         bias: float32 (N,) log prior of the items, or zeros; alpha begins at its distribution.
         clusters: K. d: length of the rows, a multiple of 8.
         beta: instances of a cluster between two refreshes, as a share of N.
-        growth: a young cluster is refreshed when it has grown by this share of all its instances; infinite: never early.
+        growth: a cluster is due early when it has had as many instances as this share of those of all before (with ``printed``, of
+            its own); infinite: never early.
         curvature: use the second-order term.
         printed: the paper's algorithm: products are those of the last refresh, ``top`` items learn at once.
         top: Q, only with ``printed``.
@@ -73,7 +75,7 @@ class DualClusters:
 
     def __init__(
         self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.3,
-        curvature: bool = True, drift: float = 3.0, printed: bool = False, top: int = 0, head: int = 0,
+        curvature: bool = True, drift: float = 12.0, printed: bool = False, top: int = 0, head: int = 0,
     ) -> None:  # fmt: skip
         n, k = len(bias), clusters
         self.n, self.drift, self.beta, self.growth, self.curvature, self.printed = (
@@ -105,12 +107,13 @@ class DualClusters:
         return self.alpha.shape[1]
 
     def set_limits(self) -> None:
-        """When each cluster is due, from its age."""
-        due = np.minimum(
-            max(self.beta * self.n, _LEAST_LIMIT), self.growth * (self.seen + self.totals[PENDING])
-        )
+        """When a cluster is due, from how many instances those that are refreshed with it have had."""
+        instances = self.seen + self.totals[PENDING]
+        if not self.printed:
+            instances = instances.sum()
+        due = np.minimum(max(self.beta * self.n, _LEAST_LIMIT), self.growth * instances)
         self.limits[0] = np.ceil(np.maximum(due, _LEAST_PENDING))
-        self.limits[2] = np.ceil(max(_LEAST_PENDING, _LEAST_SHARE * self.n))
+        self.limits[2] = math.ceil(max(_LEAST_PENDING, _LEAST_SHARE * self.n))
 
     def arrays(self, part: Part) -> tuple[Any, ...]:
         """What the training kernels take."""
@@ -137,92 +140,91 @@ class DualClusters:
     # --- the offline pass -------------------------------------------------------------------------------------------
 
     def due(self) -> list[int]:
-        """Clusters with as many pending instances as their limit."""
+        """The clusters to refresh: none, or all if one has as many pending instances as its limit; of the printed variant those."""
         most, weight, least = self.limits
         pending = self.totals[PENDING]
-        return np.flatnonzero(
-            (pending >= most) | (self.totals[WEIGHT] >= weight) & (pending >= least)
-        ).tolist()
+        due = (pending >= most) | (self.totals[WEIGHT] >= weight) & (pending >= least)
+        return np.flatnonzero(due if self.printed or not due.any() else np.ones_like(due)).tolist()
 
-    def refresh(self, outputs: np.ndarray, bias: np.ndarray, c: int, workers: Workers) -> bool:
-        """Equations (12) to (17) for cluster c: the pending part into ``outputs``, a new centre at the mean of its contexts.
+    def refresh(self, outputs: np.ndarray, bias: np.ndarray, clusters: list[int], workers: Workers) -> bool:
+        """Equations (12) to (17): the pending part of some clusters into ``outputs``, new centres at the means of their contexts;
+        of all but for the printed variant.
 
-        Returns whether all numbers were finite; if not, the centre is as it was.
+        Returns whether all numbers were finite; if not, the centres are as they were.
         """
-        weight = np.float32(self.totals[WEIGHT, c])
-        pending = self.rows[SUMS, c].copy()
-        mean = pending / weight if weight > 0 else np.zeros_like(pending)
-        spread = np.zeros_like(pending)
+        at = np.array(clusters, dtype=np.int32)
+        pending = self.rows[SUMS, at]
+        weight = self.totals[WEIGHT, at, None].astype(np.float32)
+        mean = np.where(weight > 0, pending / np.maximum(weight, 1e-30), self.rows[MEANS, at])
+        curvature = pending[:0]
         if self.curvature:
-            spread = np.maximum(self.rows[SQUARES, c] - pending * mean, 0)
-        top = self.top_items[c]
-        outputs[top] += self.alpha[top, c, None] * pending  # these had it at once
-        self.rows[SUMS, c] = 0
-        level = self.totals[CONSTANT, c] + float(
-            self.rows[PRODUCTS, c] @ mean
-        )  # what the last alpha says of it
-        sums, highest = self._pass(outputs, bias, c, workers, pending, spread, mean, level)
-        if math.isfinite(highest) and abs(highest - level) > _REACH:  # once more, for the sums alone
-            self.rows[PRODUCTS] -= sums.drifts
-            nothing, level = np.zeros_like(pending), highest
-            sums, highest = self._pass(outputs, bias, c, workers, nothing, nothing, mean, level)
-        if not math.isfinite(highest):
+            curvature = np.maximum(self.rows[SQUARES, at] - pending * mean, 0)
+        pull = pending - curvature * self.rows[PRODUCTS, at] if self.curvature else pending.copy()
+        for c in clusters:  # these had it at once
+            top = self.top_items[c]
+            outputs[top] += self.alpha[top, c, None] * self.rows[SUMS, c]
+        level = self.totals[CONSTANT, at] + np.einsum("ij,ij->i", self.rows[PRODUCTS, at], mean, dtype=float)
+        sums = self._pass(outputs, bias, at, workers, pull, curvature, mean, level)
+        if np.isfinite(sums.highest).all() and (abs(sums.highest - level) > _REACH).any():  # once more, for the sums alone
+            level = sums.highest.astype(float)
+            sums = self._pass(outputs, bias, at, workers, pull[:0], curvature, mean, level)
+        if not sums.finite():
             return False
-        blocks = self._blocks()
-        workers.map(
-            lambda block: cluster_refresh.set_centre(self.alpha, c, *block, sums.shares, sums.total), blocks
-        )
-        self._centre(c, mean, sums, level + math.log(sums.total))
+        self._centre(at, mean, sums, level)
         return True
 
-    def _blocks(self) -> list[tuple[int, int]]:
-        return [(lo, min(lo + _BLOCK, self.n)) for lo in range(self.head, self.n, _BLOCK)]
-
     def _pass(
-        self, outputs: np.ndarray, bias: np.ndarray, c: int, workers: Workers, pending: np.ndarray, spread: np.ndarray,
-        mean: np.ndarray, level: float,
-    ) -> tuple[_Sums, float]:  # fmt: skip
-        """One pass over the items: their sums, and the highest score (NaN where one is not a number)."""
-        d, k, blocks = len(mean), self.k, self._blocks()
-        others = np.zeros(k, dtype=np.float32) if self.printed else self.rows[SUMS] @ mean
-        shares = np.zeros(self.n, dtype=np.float32)
-        centre = self.rows[PRODUCTS, c].copy()
-        cuts = np.cumsum([d, d if self.curvature else 0, k, k * d])
-        per_block = np.zeros((len(blocks), int(cuts[-1])), dtype=np.float32)
+        self, outputs: np.ndarray, bias: np.ndarray, at: np.ndarray, workers: Workers, pull: np.ndarray,
+        curvature: np.ndarray, mean: np.ndarray, level: np.ndarray,
+    ) -> _Sums:  # fmt: skip
+        """One pass over the items; nothing is pending where ``pull`` has no rows."""
+        n, d = mean.shape
+        lanes = -(-n // _LANES) * _LANES
+        across = _in_lanes(mean, lanes).reshape(-1, _LANES, d).transpose(0, 2, 1).copy()
+        pull, curvature = (_in_lanes(rows, lanes) if len(rows) else rows for rows in (pull, curvature))
+        blocks = [(lo, min(lo + _BLOCK, self.n)) for lo in range(self.head, self.n, _BLOCK)]
+        shares = np.empty((self.n, n), dtype=np.float32)
+        shares[: self.head] = 0
+        totals, highest = np.zeros((len(blocks), n)), np.full((len(blocks), n), -np.inf, dtype=np.float32)
+        product = np.zeros((len(blocks), lanes, d), dtype=np.float32)
+        squares = np.zeros((len(blocks), len(curvature), d), dtype=np.float32)
 
-        def work(i: int) -> float:
-            return cluster_refresh.refresh(
-                outputs, self.alpha, c, *blocks[i], pending, spread, centre, mean, others, bias, level, shares,
-                *np.split(per_block[i], cuts[:-1]), np.empty(d, dtype=np.float32),
+        def work(i: int) -> None:
+            cluster_refresh.refresh(
+                outputs, self.alpha, at, *blocks[i], pull, curvature, across, bias, level.astype(np.float32), shares, totals[i],
+                highest[i], product[i], squares[i], np.empty((_STRIPE, d), dtype=np.float32),
             )  # fmt: skip
 
-        highest = max(workers.map(work, range(len(blocks))), key=_nan_first)
-        product, squares, gram, drifts = np.split(per_block.sum(axis=0, dtype=np.float64), cuts[:-1])
-        total = float(shares.sum(dtype=float))
-        return _Sums(shares, total, product, squares, gram, drifts.reshape(k, d).astype(np.float32)), highest
+        workers.map(work, range(len(blocks)))
+        means = (rows.sum(axis=0, dtype=np.float64)[:n] for rows in (product, squares))
+        return _Sums(shares, totals.sum(axis=0), highest.max(axis=0), *means)
 
-    def _centre(self, c: int, mean: np.ndarray, sums: _Sums, log_total: float) -> None:
-        """What belongs to a new alpha: gram, products, the constant of its bound; and no instances."""
-        gram = sums.gram / sums.total
-        gram[c] /= sums.total  # a sum of squares
-        product = sums.product / sums.total
-        self.gram[:, c] = self.gram[c] = gram
-        self.rows[MEANS, c] = mean
+    def _centre(self, at: np.ndarray, mean: np.ndarray, sums: _Sums, level: np.ndarray) -> None:
+        """What belongs to new columns of alpha: products, the constants of their bounds; and no instances."""
+        shares = sums.shares
+        shares *= (1 / sums.totals).astype(np.float32)
+        if len(at) == self.k:
+            self.alpha = shares
+        else:
+            self.alpha[:, at] = shares
+        self.gram[:, at] = self.alpha.T @ shares
+        self.gram[at] = self.gram[:, at].T
+        product = sums.product / sums.totals[:, None]
+        self.rows[PRODUCTS, at], self.rows[MEANS, at] = product, mean
         if self.curvature:
-            self.rows[PRODUCTS] -= sums.drifts
-            self.rows[VARIANCES, c] = np.maximum(sums.squares / sums.total - product**2, 0)
-        self.rows[PRODUCTS, c] = product
+            self.rows[VARIANCES, at] = np.maximum(sums.squares / sums.totals[:, None] - product**2, 0)
         if not self.printed:
-            self.rows[PRODUCTS, c] -= self.gram[c] @ self.rows[SUMS]
-            largest = float(sums.shares.max()) / sums.total
-            self.limits[1, c] = self.drift / max(largest * (1 - largest) * float(mean @ mean), 1e-30)
-        self.rows[SQUARES, c] = 0
+            largest = shares.max(axis=0).astype(float)
+            swing = largest * (1 - largest) * np.einsum("ij,ij->i", mean, mean, dtype=float)
+            self.limits[1, at] = self.drift / np.maximum(swing, 1e-30)
         # log Z(m) = E_alpha[v].m + H(alpha) + E_alpha[b], tight at the mean.
-        self.totals[CONSTANT, c] = log_total - float(self.rows[PRODUCTS, c].astype(float) @ mean)
-        self.seen[c] += self.totals[PENDING, c]
-        self.totals[WEIGHT, c] = self.totals[PENDING, c] = 0
-        self.totals[REFRESHED, c] += 1
-        self._set_top([c])
+        bound = np.einsum("ij,ij->i", self.rows[PRODUCTS, at], mean, dtype=float)
+        self.totals[CONSTANT, at] = level + np.log(sums.totals) - bound
+        self.rows[SUMS, at] = self.rows[SQUARES, at] = 0
+        self.seen[at] += self.totals[PENDING, at]
+        self.totals[WEIGHT, at] = self.totals[PENDING, at] = 0
+        self.totals[REFRESHED, at] += 1
+        self._set_top(at)
         self.set_limits()
 
     def _set_top(self, clusters: Any) -> None:
@@ -231,19 +233,9 @@ class DualClusters:
             places = np.argpartition(-self.alpha[:, c], q - 1)[:q] if q < self.n else np.arange(q)
             self.top_items[c] = np.sort(places)
 
-    def synchronize(self, outputs: np.ndarray) -> None:
-        """Make all products anew: the second-order terms of one cluster are not in those of the others."""
-        self.rows[PRODUCTS] = self.alpha.T @ outputs - self.gram @ self.rows[SUMS]
-
     def turn(self, turn: np.ndarray, outputs: np.ndarray) -> None:
-        """Follow outputs and contexts that were multiplied by an orthogonal matrix (d, d).
-
-        Of pending squares only the diagonal is known, and so is the new one's part that comes from it.
-        """
-        weights = np.maximum(self.totals[WEIGHT], 1e-30)[:, None].astype(np.float32)
-        spread = np.maximum(self.rows[SQUARES] - np.square(self.rows[SUMS]) / weights, 0)
-        self.rows[[SUMS, MEANS]] = self.rows[[SUMS, MEANS]] @ turn
-        self.rows[SQUARES] = spread @ np.square(turn) + np.square(self.rows[SUMS]) / weights
+        """Follow outputs and contexts that were multiplied by an orthogonal matrix (d, d) when nothing was pending."""
+        self.rows[MEANS] = self.rows[MEANS] @ turn
         self.measure(outputs)
 
     def measure(self, outputs: np.ndarray) -> None:
@@ -295,3 +287,10 @@ class DualClusters:
         self.rows, self.totals = found["clusters_rows"].copy(), found["clusters_totals"].copy()
         self.seen, self.top_items = found["clusters_seen"].copy(), top.copy()
         self.limits = found["clusters_limits"].copy()
+
+
+def _in_lanes(rows: np.ndarray, lanes: int) -> np.ndarray:
+    """Rows (n, d) with rows of zeros behind them, float32 (lanes, d)."""
+    out = np.zeros((lanes, rows.shape[1]), dtype=np.float32)
+    out[: len(rows)] = rows
+    return out

@@ -92,7 +92,7 @@ class WindowTrainer:
         self.inputs, self.outputs, self.bias = inputs, outputs, bias
         self.code = dual_clustering.OBJECTIVES[objective]
         self.clusters, self.noise, self.window, self.dynamic = clusters, noise, window, dynamic
-        self.threads, self.since_turn, self.refreshes = threads, 0, 0
+        self.threads, self.since_turn = threads, 0
         self.sums = np.zeros(2)
 
     def use_threads(self, threads: int) -> None:
@@ -160,15 +160,10 @@ class WindowTrainer:
             return self.clusters.arrays(part)
         return (*self.noise, key) if self.noise is not None else ()
 
-    def _refresh(self, due: Any, position: int) -> None:
+    def _refresh(self, clusters: list[int], position: int) -> None:
         assert self.clusters is not None
-        for c in due:
-            if not self.clusters.refresh(self.outputs, self.bias, c, self._workers):
-                raise Diverged(position)
-            self.refreshes += 1
-            # The second-order terms of one cluster are not in the products of the others.
-            if self.clusters.curvature and self.refreshes % (2 * self.clusters.k) == 0:
-                self.clusters.synchronize(self.outputs)
+        if clusters and not self.clusters.refresh(self.outputs, self.bias, clusters, self._workers):
+            raise Diverged(position)
 
     def _turn(self, position: int) -> None:
         """Turn inputs and outputs into the principal axes of the outputs, which changes no score.
@@ -177,7 +172,7 @@ class WindowTrainer:
         """
         clusters = self.clusters
         assert clusters is not None
-        self._refresh(range(clusters.k), position)
+        self._refresh(list(range(clusters.k)), position)
         shares = clusters.alpha.mean(axis=1)
         centred = self.outputs - shares @ self.outputs
         covariance = (centred * shares[:, None]).T @ centred
@@ -203,7 +198,7 @@ class WindowTrainer:
     def state(self) -> dict[str, np.ndarray]:
         """Arrays that :meth:`restore` takes."""
         clusters = self.clusters.state() if self.clusters else {}
-        progress = np.array([self.since_turn, self.refreshes], dtype=np.int64)
+        progress = np.array([self.since_turn], dtype=np.int64)
         return {
             "inputs": self.inputs, "outputs": self.outputs, **clusters, "epoch_sums": self.sums, "progress": progress,
         }  # fmt: skip
@@ -214,8 +209,8 @@ class WindowTrainer:
             found = array_of(arrays, name, now.dtype, now.shape)
             require(bool(np.isfinite(found).all()), f"{name} is not finite")
             now[:] = found
-        progress = array_of(arrays, "progress", np.int64, (2,))
+        progress = array_of(arrays, "progress", np.int64, (1,))
         require(bool((progress >= 0).all()), "progress is negative")
-        self.since_turn, self.refreshes = progress.tolist()
+        self.since_turn = int(progress[0])
         if self.clusters:
             self.clusters.restore(arrays)
