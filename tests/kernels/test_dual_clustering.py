@@ -201,6 +201,25 @@ def test_refresh_is_the_same_on_any_number_of_threads():
         assert np.array_equal(a, b)
 
 
+@pytest.mark.parametrize("scale", [1, 30])
+def test_a_refresh_of_all_is_the_soft_max_at_their_means(scale):
+    """With scores far above the level that the bound gives too; and nothing is pending behind it."""
+    trainer, vectors, _, _, _ = setting(3, "dcme", n=70, k=9, curvature=True, head=2, scale=scale)
+    clusters, draw = trainer.clusters, np.random.default_rng(1)
+    clusters.rows[0], clusters.totals[1] = scale * draw.normal(size=(9, D)), 2
+    clusters.rows[2] = clusters.rows[0] ** 2 + draw.random((9, D))
+    clusters.totals[2] = 5
+    clusters.measure(trainer.outputs)
+    vectors.S, vectors.squares = clusters.rows[[0, 2]].astype(float)
+    vectors.weight, vectors.pending = clusters.totals[[1, 2]]
+    vectors.refresh(range(9), True)
+    assert clusters.refresh(trainer.outputs, trainer.bias, list(range(9)), Workers(1))
+    np.testing.assert_allclose(trainer.outputs, vectors.V, rtol=1e-4, atol=1e-5 * scale)
+    np.testing.assert_allclose(clusters.alpha, vectors.alpha, atol=1e-3)
+    np.testing.assert_allclose(clusters.totals[0], vectors.constant, rtol=1e-4, atol=1e-3)
+    assert not clusters.rows[[0, 2]].any() and not clusters.totals[1:3].any() and not clusters.due()
+
+
 def test_not_finite_is_told():
     from wordkit.models.window_training import Diverged
 
@@ -251,3 +270,27 @@ def test_doors():
             call(**given, **changed)
     assert call(hi=0) == (0, dual_clustering.DONE)
     assert call() == (len(words), dual_clustering.DONE)
+
+
+def test_the_door_of_refreshes():
+    n, d, k, lanes = 20, 8, 3, 8
+    good = {
+        "outputs": np.zeros((n, d), np.float32), "alpha": np.zeros((n, k), np.float32), "clusters": np.arange(k, dtype=np.int32),
+        "lo": 0, "hi": n, "pulls": np.zeros((lanes, d), np.float32), "curvature": np.zeros((lanes, d), np.float32),
+        "across": np.zeros((1, d, 8), np.float32), "bias": np.zeros(n, np.float32), "levels": np.zeros(k, np.float32),
+        "shares": np.zeros((n, k), np.float32), "totals": np.zeros(k), "highest": np.zeros(k, np.float32),
+        "product": np.zeros((lanes, d), np.float32), "squares": np.zeros((lanes, d), np.float32),
+        "extra": np.zeros((16, d), np.float32),
+    }  # fmt: skip
+    for name, value in good.items():
+        if isinstance(value, int):
+            wrong = [-1, n + 1]
+        elif name == "clusters":
+            wrong = [value + np.int32(1), value - np.int32(1), value[:2]]
+        else:
+            wrong = [value[:-1]] + ([value[..., :-1].copy()] if value.ndim > 1 else [])
+        for bad in wrong:
+            with pytest.raises(ValueError):
+                cluster_refresh.refresh(**{**good, name: bad})
+    cluster_refresh.refresh(**good)
+    assert np.array_equal(good["shares"], np.ones((n, k))) and np.array_equal(good["totals"], np.full(k, n))

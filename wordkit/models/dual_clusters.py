@@ -5,9 +5,9 @@ N items with output vectors V (N, d), clusters with centres alpha (N, K). The tr
 sum S_c of rate x context is taken into V when it is refreshed, and nothing is late by that. The steps of single instances are in
 ``cython_ext/softmax_block.pxd``.
 
-As soon as one cluster is due, all are refreshed (only the printed variant refreshes it alone, as the paper has it): one pass over the
-outputs serves all of them, a cluster of few instances does not grow stale beside outputs that the others have moved, and as
-nothing is pending afterwards, the centres, products and Gram matrix are those of the same outputs.
+As soon as one cluster is due, all are refreshed (the printed variant refreshes it alone, as the paper has it): one pass over the
+outputs serves all of them, a cluster of few instances does not grow stale beside outputs that the others have moved (where it
+did, one of twenty took nearly all instances), and as nothing is pending afterwards, all products are those of the same outputs.
 """
 
 from __future__ import annotations
@@ -59,23 +59,26 @@ class DualClusters:
         bias: float32 (N,) log prior of the items, or zeros; alpha begins at its distribution.
         clusters: K. d: length of the rows, a multiple of 8.
         beta: instances of a cluster between two refreshes, as a share of N.
-        growth: a cluster is due early when it has had as many instances as this share of those of all before (with ``printed``, of
-            its own); infinite: never early.
+        growth: a cluster is due early when it has had as many instances as this share of those of all before (with ``printed``,
+            of its own); infinite: never early.
+        drift: a cluster is due early when its sum of rates could have moved the score of its likeliest item by so much;
+            infinite: never early.
         curvature: use the second-order term.
+        head: the first items, whose probabilities are exact and which no cluster has; none with ``printed``.
         printed: the paper's algorithm: products are those of the last refresh, ``top`` items learn at once.
         top: Q, only with ``printed``.
 
     Attributes:
-        alpha: float32 (N, K). gram: float32 (K, K), alpha^T alpha. rows: float32 (5, K, d): S, V_true^T alpha, sums of rate x
-        h^2, m, variances of V by alpha. totals: float64 (4, K): constant of the bound, sum of rates, instances since the
-        refresh, refreshes. seen: float64 (K,), instances before the last refresh. limits: float64 (3, K): instances that make a
-        cluster due; sum of rates that does, and instances that there must be then.
-        top_items: int32 (K, Q).
+        alpha: float32 (N, K), another array after a refresh. gram: float32 (K, K), alpha^T alpha.
+        rows: float32 (5, K, d): S, V_true^T alpha, sums of rate x h^2, m, variances of V by alpha.
+        totals: float64 (4, K): constant of the bound, sum of rates, instances since the refresh, refreshes.
+        seen: float64 (K,), instances before the last refresh. limits: float64 (3, K): instances that make a cluster due; sum of
+        rates that does, and instances that there must be then. top_items: int32 (K, Q).
     """
 
     def __init__(
         self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.3,
-        curvature: bool = True, drift: float = 12.0, printed: bool = False, top: int = 0, head: int = 0,
+        curvature: bool = True, drift: float = 8.0, printed: bool = False, top: int = 0, head: int = 0,
     ) -> None:  # fmt: skip
         n, k = len(bias), clusters
         self.n, self.drift, self.beta, self.growth, self.curvature, self.printed = (
@@ -140,7 +143,7 @@ class DualClusters:
     # --- the offline pass -------------------------------------------------------------------------------------------
 
     def due(self) -> list[int]:
-        """The clusters to refresh: none, or all if one has as many pending instances as its limit; of the printed variant those."""
+        """The clusters to refresh: none, or all if one is at its limit; of the printed variant only those that are."""
         most, weight, least = self.limits
         pending = self.totals[PENDING]
         due = (pending >= most) | (self.totals[WEIGHT] >= weight) & (pending >= least)
@@ -165,7 +168,9 @@ class DualClusters:
             outputs[top] += self.alpha[top, c, None] * self.rows[SUMS, c]
         level = self.totals[CONSTANT, at] + np.einsum("ij,ij->i", self.rows[PRODUCTS, at], mean, dtype=float)
         sums = self._pass(outputs, bias, at, workers, pull, curvature, mean, level)
-        if np.isfinite(sums.highest).all() and (abs(sums.highest - level) > _REACH).any():  # once more, for the sums alone
+        if (
+            np.isfinite(sums.highest).all() and (abs(sums.highest - level) > _REACH).any()
+        ):  # once more, for the sums alone
             level = sums.highest.astype(float)
             sums = self._pass(outputs, bias, at, workers, pull[:0], curvature, mean, level)
         if not sums.finite():
