@@ -277,10 +277,10 @@ def test_the_door_of_refreshes():
     good = {
         "outputs": np.zeros((n, d), np.float32), "alpha": np.zeros((n, k), np.float32), "clusters": np.arange(k, dtype=np.int32),
         "lo": 0, "hi": n, "pulls": np.zeros((lanes, d), np.float32), "curvature": np.zeros((lanes, d), np.float32),
-        "across": np.zeros((1, d, 8), np.float32), "bias": np.zeros(n, np.float32), "levels": np.zeros(k, np.float32),
+        "means": np.zeros((lanes, d), np.float32), "bias": np.zeros(n, np.float32), "levels": np.zeros(k, np.float32),
         "shares": np.zeros((n, k), np.float32), "totals": np.zeros(k), "highest": np.zeros(k, np.float32),
         "product": np.zeros((lanes, d), np.float32), "squares": np.zeros((lanes, d), np.float32),
-        "extra": np.zeros((16, d), np.float32),
+        "scratch": np.zeros((16 + lanes, d), np.float32),
     }  # fmt: skip
     for name, value in good.items():
         if isinstance(value, int):

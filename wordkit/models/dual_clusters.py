@@ -185,8 +185,9 @@ class DualClusters:
         """One pass over the items; nothing is pending where ``pull`` has no rows."""
         n, d = mean.shape
         lanes = -(-n // _LANES) * _LANES
-        across = _in_lanes(mean, lanes).reshape(-1, _LANES, d).transpose(0, 2, 1).copy()
-        pull, curvature = (_in_lanes(rows, lanes) if len(rows) else rows for rows in (pull, curvature))
+        mean, pull, curvature = (
+            _in_lanes(rows, lanes) if len(rows) else rows for rows in (mean, pull, curvature)
+        )
         blocks = [(lo, min(lo + _BLOCK, self.n)) for lo in range(self.head, self.n, _BLOCK)]
         shares = np.empty((self.n, n), dtype=np.float32)
         shares[: self.head] = 0
@@ -196,8 +197,8 @@ class DualClusters:
 
         def work(i: int) -> None:
             cluster_refresh.refresh(
-                outputs, self.alpha, at, *blocks[i], pull, curvature, across, bias, level.astype(np.float32), shares, totals[i],
-                highest[i], product[i], squares[i], np.empty((_STRIPE, d), dtype=np.float32),
+                outputs, self.alpha, at, *blocks[i], pull, curvature, mean, bias, level.astype(np.float32), shares, totals[i],
+                highest[i], product[i], squares[i], np.empty((_STRIPE + lanes, d), dtype=np.float32),
             )  # fmt: skip
 
         workers.map(work, range(len(blocks)))
