@@ -248,19 +248,20 @@ def variance_table(curves: Mapping[str, list[CurvePoint]]) -> Iterator[str]:
             yield f"| {method} | {len(values)} | {np.mean(values):.3f} | {np.std(values, ddof=1) if len(values) > 1 else 0:.4f} |"
 
 
-def clusters(rows: Rows, text: Text, numbers: Sequence[int], epochs: int) -> None:
+def clusters(rows: Rows, text: Text, numbers: Sequence[int], seeds: int, epochs: int) -> None:
     for k in numbers:
-        for seed in (1,):
+        for seed in range(1, seeds + 1):
             given = {"epochs": epochs, "clusters": k, "seed": seed}
             rows.run("clusters", f"K = {k}, seed {seed}", lambda given=given: text.train(given))  # type: ignore[misc]
 
 
 def clusters_table(curves: Mapping[str, list[CurvePoint]]) -> Iterator[str]:
-    yield "\nNumber of clusters (exact variant)\n\n| K | held-out log-likelihood | s an epoch |\n|---|---|---|"
+    yield "\nNumber of clusters (exact variant)\n\n| K | held-out, by seed | mean | s an epoch |\n|---|---|---|---|"
     for k in sorted({int(key.split()[2].rstrip(",")) for key in curves}):
         own = [points for key, points in curves.items() if key.startswith(f"K = {k},")]
-        values = ", ".join(f"{last(points, HELDOUT):.3f}" for points in own)
-        yield f"| {k} | {values} | {np.mean([an_epoch(points) for points in own]):.2f} |"
+        values = [last(points, HELDOUT) for points in own]
+        each = ", ".join(f"{value:.3f}" for value in values)
+        yield f"| {k} | {each} | {np.mean(values):.3f} | {np.mean([an_epoch(points) for points in own]):.2f} |"
 
 
 # --- the command ----------------------------------------------------------------------------------------------------
@@ -326,7 +327,7 @@ def main(arguments: list[str] | None = None) -> None:
         variance(rows, text("brown"), given.seeds, given.epochs[-1])
         lines += variance_table(rows.curves("variance"))
     if "clusters" in given.parts:
-        clusters(rows, text("brown"), given.clusters, given.epochs[-1])
+        clusters(rows, text("brown"), given.clusters, given.seeds, given.epochs[-1])
         lines += clusters_table(rows.curves("clusters"))
     for i, name in enumerate(given.texts if "text" in given.parts else ()):
         word_vectors(rows, name, text(name), given.epochs[min(i, len(given.epochs) - 1)])
