@@ -38,8 +38,8 @@ it LAPACK and products: a kernel could save the rest. Newton's method by conjuga
 on all columns at the last mu: 2 to 4 steps a lambda where it is 2 to 11, but each has up to eight products with the Hessian, and
 a path takes the same time. An eigenproblem in half of the steps only, P kept in the eigenvectors of a step before and the root to
 second order: with fewer looks at the gap at the last mu 14 to 20 % less time at 256 x 1024, but one problem in some 200 that is
-solved now was not. Not tried: low-rank updates. About one cold start in a hundred in Toeplitz designs does not come below a gap of
-6e-6 (of the objective at 0) in 300 steps, with all coefficients left; a start from 1.5 times its lambda solves it.
+solved now was not. Not tried: low-rank updates. About one cold start in a hundred in Toeplitz designs does not come below a gap
+of 6e-6 (of the objective at 0) in 300 steps, with all coefficients left; a start from 1.5 times its lambda solves it.
 What is left is at the two or three lambdas where a face is left, and the search for what certifies the last faces before.
 """
 
