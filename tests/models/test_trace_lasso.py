@@ -230,6 +230,18 @@ def test_scikit_learn_is_named_where_it_is_missing(monkeypatch):
         TraceLasso().fit(X, y)
 
 
+@pytest.mark.parametrize("n, p, share, seed", [(64, 128, 0.5, 3), (128, 64, 0.3, 2), (128, 64, 0.3, 3)])
+def test_a_second_attempt_solves_what_stays_at_a_gap(n, p, share, seed):
+    """Cold starts that come to 6e-6 and no lower, however many their steps; the way by a larger lambda is another."""
+    from tests.benchmarks.bench_trace_lasso import problem_of as made_up
+
+    problem = made_up("toeplitz", n, p, share, seed)
+    found = fast_irls(problem, tol=1e-6, trace=True)
+    assert found.converged and 0 <= found.gap <= 1e-6 * problem.zero_loss
+    assert found.gap == min(gap for _, _, gap in found.trace)
+    assert np.all(np.diff([seconds for seconds, _, _ in found.trace]) >= 0)
+
+
 # Optima of cvxpy 1.9.3 with Clarabel for problem_of(kind, 8, 12, share): an independent conic solver.
 CONIC = {
     ("identity", 0.1): (1.5259369886, (-0.0849, 1.53305, -0.67055, 1.13604, -0.51459, 0.30271)),
