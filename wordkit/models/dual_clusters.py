@@ -162,15 +162,14 @@ class DualClusters:
         curvature = pending[:0]
         if self.curvature:
             curvature = np.maximum(self.rows[SQUARES, at] - pending * mean, 0)
-        pull = pending - curvature * self.rows[PRODUCTS, at] if self.curvature else pending.copy()
+        pull = pending - curvature * self.rows[PRODUCTS, at] if self.curvature else pending
         for c in clusters:  # these had it at once
             top = self.top_items[c]
             outputs[top] += self.alpha[top, c, None] * self.rows[SUMS, c]
         level = self.totals[CONSTANT, at] + np.einsum("ij,ij->i", self.rows[PRODUCTS, at], mean, dtype=float)
         sums = self._pass(outputs, bias, at, workers, pull, curvature, mean, level)
-        if (
-            np.isfinite(sums.highest).all() and (abs(sums.highest - level) > _REACH).any()
-        ):  # once more, for the sums alone
+        # Where the level was far off, once more, for the sums alone.
+        if np.isfinite(sums.highest).all() and (abs(sums.highest - level) > _REACH).any():
             level = sums.highest.astype(float)
             sums = self._pass(outputs, bias, at, workers, pull[:0], curvature, mean, level)
         if not sums.finite():
