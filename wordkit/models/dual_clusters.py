@@ -184,8 +184,9 @@ class DualClusters:
         """One pass over the items; nothing is pending where ``pull`` has no rows."""
         n, d = mean.shape
         lanes = -(-n // _LANES) * _LANES
+        behind = ((0, lanes - n), (0, 0))
         mean, pull, curvature = (
-            _in_lanes(rows, lanes) if len(rows) else rows for rows in (mean, pull, curvature)
+            np.pad(rows, behind) if len(rows) else rows for rows in (mean, pull, curvature)
         )
         blocks = [(lo, min(lo + _BLOCK, self.n)) for lo in range(self.head, self.n, _BLOCK)]
         shares = np.empty((self.n, n), dtype=np.float32)
@@ -292,10 +293,3 @@ class DualClusters:
         self.rows, self.totals = found["clusters_rows"].copy(), found["clusters_totals"].copy()
         self.seen, self.top_items = found["clusters_seen"].copy(), top.copy()
         self.limits = found["clusters_limits"].copy()
-
-
-def _in_lanes(rows: np.ndarray, lanes: int) -> np.ndarray:
-    """Rows (n, d) with rows of zeros behind them, float32 (lanes, d)."""
-    out = np.zeros((lanes, rows.shape[1]), dtype=np.float32)
-    out[: len(rows)] = rows
-    return out
