@@ -5,6 +5,8 @@
     block_mix       out[i] += sum over r of steps[i][r] rows[r]
     block_update    rows[r] += sum over i of steps[i][r] x[i]
 
+The last two also of four contexts, at half the cost (``lanes`` up to 4; zeros behind those that there are).
+
 ``out`` of products and ``steps`` have rows of ``width`` cells. Sums run in one order, so that every vector width gives the same
 bits. Beside them the passes of a running window:
 
@@ -59,34 +61,41 @@ cdef extern from *:
         for (; r + 4 < n; r += 8) wk_eight_products(rows + r * d, n - r, across, d, out + r, width);
         for (; r < n; r += 4) wk_four_products(rows + r * d, n - r, across, d, out + r, width);
     }
-    WK_ROW void wk_block_mix(float *out, const float *steps, ptrdiff_t width, const float *rows, ptrdiff_t n, ptrdiff_t d) {
+    WK_INLINE void wk_mix_lanes(float *out, const float *steps, ptrdiff_t width, const float *rows, ptrdiff_t n, ptrdiff_t d,
+                                const int lanes) {
         for (ptrdiff_t c = 0; c < d; c += 8) {
-            float *at = out + c;
-            wk_eight a = WK_OF(at), b = WK_OF(at + d), e = WK_OF(at + 2 * d), f = WK_OF(at + 3 * d);
-            wk_eight g = WK_OF(at + 4 * d), h = WK_OF(at + 5 * d), k = WK_OF(at + 6 * d), l = WK_OF(at + 7 * d);
+            wk_eight sums[8];
+            for (int i = 0; i < lanes; i++) sums[i] = WK_OF(out + i * d + c);
             for (ptrdiff_t r = 0; r < n; r++) {
                 const wk_eight x = WK_OF(rows + r * d + c);
-                const float *p = steps + r, *q = p + 4 * width;
-                a += p[0] * x; b += p[width] * x; e += p[2 * width] * x; f += p[3 * width] * x;
-                g += q[0] * x; h += q[width] * x; k += q[2 * width] * x; l += q[3 * width] * x;
+                for (int i = 0; i < lanes; i++) sums[i] += steps[i * width + r] * x;
             }
-            WK_AT(at) = a; WK_AT(at + d) = b; WK_AT(at + 2 * d) = e; WK_AT(at + 3 * d) = f;
-            at += 4 * d;
-            WK_AT(at) = g; WK_AT(at + d) = h; WK_AT(at + 2 * d) = k; WK_AT(at + 3 * d) = l;
+            for (int i = 0; i < lanes; i++) WK_AT(out + i * d + c) = sums[i];
         }
     }
-    WK_ROW void wk_block_update(float *rows, ptrdiff_t n, const float *steps, ptrdiff_t width, const float *x, ptrdiff_t d) {
+    WK_INLINE void wk_update_lanes(float *rows, ptrdiff_t n, const float *steps, ptrdiff_t width, const float *x, ptrdiff_t d,
+                                   const int lanes) {
         for (ptrdiff_t c = 0; c < d; c += 8) {
-            const float *at = x + c;
-            const wk_eight a = WK_OF(at), b = WK_OF(at + d), e = WK_OF(at + 2 * d), f = WK_OF(at + 3 * d);
-            const wk_eight g = WK_OF(at + 4 * d), h = WK_OF(at + 5 * d), k = WK_OF(at + 6 * d), l = WK_OF(at + 7 * d);
+            wk_eight a[8];
+            for (int i = 0; i < lanes; i++) a[i] = WK_OF(x + i * d + c);
             for (ptrdiff_t r = 0; r < n; r++) {
                 float *row = rows + r * d + c;
                 const float *p = steps + r, *q = p + 4 * width;
-                WK_AT(row) = WK_OF(row) + (((p[0] * a + p[width] * b) + (p[2 * width] * e + p[3 * width] * f))
-                                           + ((q[0] * g + q[width] * h) + (q[2 * width] * k + q[3 * width] * l)));
+                wk_eight sum = (p[0] * a[0] + p[width] * a[1]) + (p[2 * width] * a[2] + p[3 * width] * a[3]);
+                if (lanes > 4) sum += (q[0] * a[4] + q[width] * a[5]) + (q[2 * width] * a[6] + q[3 * width] * a[7]);
+                WK_AT(row) = WK_OF(row) + sum;
             }
         }
+    }
+    WK_ROW void wk_block_mix(float *out, const float *steps, ptrdiff_t width, const float *rows, ptrdiff_t n, ptrdiff_t d,
+                             ptrdiff_t lanes) {
+        if (lanes > 4) wk_mix_lanes(out, steps, width, rows, n, d, 8);
+        else wk_mix_lanes(out, steps, width, rows, n, d, 4);
+    }
+    WK_ROW void wk_block_update(float *rows, ptrdiff_t n, const float *steps, ptrdiff_t width, const float *x, ptrdiff_t d,
+                                ptrdiff_t lanes) {
+        if (lanes > 4) wk_update_lanes(rows, n, steps, width, x, d, 8);
+        else wk_update_lanes(rows, n, steps, width, x, d, 4);
     }
     #else
     WK_ROW void wk_block_products(const float *rows, ptrdiff_t n, const float *across, ptrdiff_t d, float *out,
@@ -98,15 +107,17 @@ cdef extern from *:
             for (ptrdiff_t i = 0; i < 8; i++) out[i * width + r] = sums[i];
         }
     }
-    WK_ROW void wk_block_mix(float *out, const float *steps, ptrdiff_t width, const float *rows, ptrdiff_t n, ptrdiff_t d) {
-        for (ptrdiff_t i = 0; i < 8; i++)
+    WK_ROW void wk_block_mix(float *out, const float *steps, ptrdiff_t width, const float *rows, ptrdiff_t n, ptrdiff_t d,
+                             ptrdiff_t lanes) {
+        for (ptrdiff_t i = 0; i < lanes; i++)
             for (ptrdiff_t r = 0; r < n; r++)
                 for (ptrdiff_t c = 0; c < d; c++) out[i * d + c] += steps[i * width + r] * rows[r * d + c];
     }
-    WK_ROW void wk_block_update(float *rows, ptrdiff_t n, const float *steps, ptrdiff_t width, const float *x, ptrdiff_t d) {
+    WK_ROW void wk_block_update(float *rows, ptrdiff_t n, const float *steps, ptrdiff_t width, const float *x, ptrdiff_t d,
+                                ptrdiff_t lanes) {
         for (ptrdiff_t r = 0; r < n; r++) {
             float p[8];
-            for (ptrdiff_t i = 0; i < 8; i++) p[i] = steps[i * width + r];
+            for (ptrdiff_t i = 0; i < 8; i++) p[i] = i < lanes ? steps[i * width + r] : 0;
             for (ptrdiff_t c = 0; c < d; c++)
                 rows[r * d + c] += ((p[0] * x[c] + p[1] * x[d + c]) + (p[2] * x[2 * d + c] + p[3] * x[3 * d + c]))
                                    + ((p[4] * x[4 * d + c] + p[5] * x[5 * d + c]) + (p[6] * x[6 * d + c] + p[7] * x[7 * d + c]));
@@ -157,8 +168,8 @@ cdef extern from *:
     """
     void turn "wk_turn"(float*, const float*, Py_ssize_t) noexcept nogil
     void block_products "wk_block_products"(const float*, Py_ssize_t, const float*, Py_ssize_t, float*, Py_ssize_t) noexcept nogil
-    void block_mix "wk_block_mix"(float*, const float*, Py_ssize_t, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
-    void block_update "wk_block_update"(float*, Py_ssize_t, const float*, Py_ssize_t, const float*, Py_ssize_t) noexcept nogil
+    void block_mix "wk_block_mix"(float*, const float*, Py_ssize_t, const float*, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void block_update "wk_block_update"(float*, Py_ssize_t, const float*, Py_ssize_t, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
     void enter_row "wk_enter_row"(float*, float*, const float*, Py_ssize_t) noexcept nogil
     void mean_without "wk_mean_without"(float*, const float*, const float*, float, Py_ssize_t) noexcept nogil
     void due_row "wk_due_row"(float*, float*, float, const float*, Py_ssize_t) noexcept nogil

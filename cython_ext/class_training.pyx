@@ -21,7 +21,7 @@ once or with the others makes no difference to what is learned.
 from libc.math cimport isfinite, log
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from dense_rows cimport add_scaled, dot, mixed_rows, picked_cells, spread_cells, spread_row
+from dense_rows cimport add_scaled, dot, mixed_rows, picked_cells, place_of_largest, spread_cells, spread_row
 from softmax_steps cimport (
     CONSTANT,
     GD,
@@ -84,11 +84,7 @@ cdef inline Py_ssize_t nearest(const Task* task) noexcept nogil:
             found, best, highest = True, k, value
     if found:
         return best
-    for k in range(n_k):
-        value = task.products[k] + task.totals[CONSTANT * n_k + k]
-        if k == 0 or value > highest:
-            best, highest = k, value
-    return best
+    return place_of_largest(task.products, task.totals + CONSTANT * n_k, n_k)
 
 
 cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_ssize_t nnz, Py_ssize_t item, float rate) noexcept nogil:

@@ -6,9 +6,9 @@ For clusters c with pending sums S_c and mean contexts m_c (Wang, Wang and Zhai 
     share_jc = exp(V_j . m_c + b_j - level_c);  sums of share_jc, of share_jc V_j and of share_jc V_j^2
 
 after which the new alpha_jc are share_jc over their sum. Rows are float32, of a length d that is a multiple of 8. A stripe of rows
-stays in the first-level cache for all of it, and all of it is products of small matrices with eight clusters at a time, so that the
-pass is bound by arithmetic and not by the memory, as it is for a cluster alone (whose lanes would be seven eighths zeros: it has
-products with vectors).
+stays in the first-level cache for all of it, and all of it is products of small matrices with eight clusters at a time (a last
+four at half the cost), so that the pass is bound by arithmetic and not by the memory, as it is for a cluster alone (whose lanes
+would be seven eighths zeros: it has products with vectors).
 
 Second order: the soft-max of a context h is about alpha_j (1 + (v_j - centre).(h - m)), so that beside alpha_j S_c the term
 alpha_j C (v_j - centre) is due, C the sum of rate x (h - m)(h - m)^T, here its diagonal. As the linear expansion may be negative it
@@ -60,9 +60,9 @@ cdef inline void fold(Pass* p, float* rows, Py_ssize_t at, Py_ssize_t size) noex
         for i in range(LANES):
             for r in range(size):
                 p.steps[i * STRIPE + r] = -p.alpha[(at + r) * p.k + p.clusters[first + i]] if first + i < p.n else 0
-        block_update(rows, size, p.steps, STRIPE, p.pulls + first * d, d)
+        block_update(rows, size, p.steps, STRIPE, p.pulls + first * d, d, p.n - first)
         if p.curvature:
-            block_update(p.extra, size, p.steps, STRIPE, p.curvature + first * d, d)
+            block_update(p.extra, size, p.steps, STRIPE, p.curvature + first * d, d, p.n - first)
     if p.curvature:
         divide_rows(rows, p.extra, size * d)
 
@@ -96,9 +96,9 @@ cdef inline void measure(Pass* p, const float* rows, Py_ssize_t at, Py_ssize_t s
         for i in range(lanes, LANES):
             for r in range(size):
                 p.steps[i * STRIPE + r] = 0
-        block_mix(p.product + first * d, p.steps, STRIPE, rows, size, d)
+        block_mix(p.product + first * d, p.steps, STRIPE, rows, size, d, lanes)
         if p.curvature:
-            block_mix(p.squares + first * d, p.steps, STRIPE, p.extra, size, d)
+            block_mix(p.squares + first * d, p.steps, STRIPE, p.extra, size, d, lanes)
 
 
 def refresh(

@@ -14,7 +14,7 @@
     picked_cells     out[s] = sum over i of x[i] rows[index[i]][item[s]]; spread_cells: each of these cells += x[i] g[s]
     exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine
     exponentials     out[i] = e^(x[i] - level), returns their sum; sigmoids: out[i] = sigmoid(x[i])
-    largest          of n numbers; NaN is passed over
+    largest          of n numbers; place_of_largest: of n sums x[i] + y[i], of equals the first; NaN is passed over
 
 Sums run in eight fixed lanes, so that every vector width gives the same bits.
 """
@@ -280,6 +280,28 @@ cdef extern from *:
         return highest;
     }
 
+    WK_ROW ptrdiff_t wk_place_of_largest(const float *x, const double *y, ptrdiff_t n) {
+        float most[8];
+        int32_t at[8];
+        ptrdiff_t i = 0;
+        int best = 0;
+        for (int l = 0; l < 8; l++) most[l] = -INFINITY, at[l] = 0;
+        for (; i + 8 <= n; i += 8)
+            for (int l = 0; l < 8; l++) {
+                const float sum = x[i + l] + (float)y[i + l];
+                at[l] = sum > most[l] ? (int32_t)(i + l) : at[l];
+                most[l] = sum > most[l] ? sum : most[l];
+            }
+        for (int l = 0; i < n; i++, l++) {
+            const float sum = x[i] + (float)y[i];
+            at[l] = sum > most[l] ? (int32_t)i : at[l];
+            most[l] = sum > most[l] ? sum : most[l];
+        }
+        for (int l = 1; l < 8; l++)
+            if (most[l] > most[best] || (most[l] == most[best] && at[l] < at[best])) best = l;
+        return at[best];
+    }
+
     """
     float dot "wk_row_dot"(const float*, const float*, Py_ssize_t) noexcept nogil
     void products "wk_products"(const float*, const float*, Py_ssize_t, Py_ssize_t, float*) noexcept nogil
@@ -303,4 +325,5 @@ cdef extern from *:
     float exponentials "wk_exponentials"(float*, const float*, float, Py_ssize_t) noexcept nogil
     void sigmoids "wk_sigmoids"(float*, const float*, Py_ssize_t) noexcept nogil
     float largest "wk_largest"(const float*, Py_ssize_t) noexcept nogil
+    Py_ssize_t place_of_largest "wk_place_of_largest"(const float*, const double*, Py_ssize_t) noexcept nogil
     void fetch_row "wk_fetch_row"(const float*, Py_ssize_t) noexcept nogil

@@ -159,13 +159,13 @@ cdef inline Py_ssize_t dual_block(Task* task, Block* block) noexcept nogil:
     for i in range(done):
         for s in range(i):
             block.steps[i * width + n_head + s] = short_dot(block.steps + i * width, block.steps + s * width, n_head)
-    block_mix(block.errors, block.steps, width, task.outputs, n_head, d)
-    block_mix(block.errors, block.steps + n_head, width, block.contexts, BLOCK, d)
-    block_update(task.outputs, n_head, block.steps, width, block.contexts, d)
+    block_mix(block.errors, block.steps, width, task.outputs, n_head, d, BLOCK)
+    block_mix(block.errors, block.steps + n_head, width, block.contexts, BLOCK, d, BLOCK)
+    block_update(task.outputs, n_head, block.steps, width, block.contexts, d, BLOCK)
     for k in range(dual.k):
         for s in range(block.caught[k]):
             block.steps[s * width + centres + k] = 0
-    block_update(dual.products, dual.k, block.steps + centres, width, block.contexts, d)
+    block_update(dual.products, dual.k, block.steps + centres, width, block.contexts, d, BLOCK)
     return done
 
 

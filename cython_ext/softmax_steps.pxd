@@ -25,6 +25,7 @@ from dense_rows cimport (
     learn_row,
     learn_rows,
     picked_products,
+    place_of_largest,
     products,
     scaled_difference,
     sigmoids,
@@ -122,7 +123,7 @@ cdef inline Py_ssize_t nearest(Dual* dual, const float* scores) noexcept nogil:
     """The cluster of a context by (9), of its products with V^T alpha; before their first refresh all are equal, and the
     emptiest takes it."""
     cdef Py_ssize_t k, best = 0
-    cdef double value, highest = 0
+    cdef double highest = 0
     cdef bint found = False
     if dual.unseen:
         for k in range(dual.k):
@@ -131,11 +132,7 @@ cdef inline Py_ssize_t nearest(Dual* dual, const float* scores) noexcept nogil:
         if found:
             return best
         dual.unseen = False
-    for k in range(dual.k):
-        value = scores[k] + dual.totals[CONSTANT * dual.k + k]
-        if k == 0 or value > highest:
-            best, highest = k, value
-    return best
+    return place_of_largest(scores, dual.totals + CONSTANT * dual.k, dual.k)
 
 
 cdef inline double shared_mass(const float* scores, float* weights, double tail, Py_ssize_t n) noexcept nogil:

@@ -153,6 +153,7 @@ def classification(rows: int) -> None:
 def growth() -> None:
     """Cost of an instance at vocabularies of 10,000, 100,000 and a million, beside that at 10,000 and that of ns."""
     from wordkit._kernels import dual_clustering
+    from wordkit.models import DualClusteringEmbedding
     from wordkit.models.dual_clusters import DualClusters
     from wordkit.models.window_training import Noise, Steps, WindowTrainer
 
@@ -170,7 +171,8 @@ def growth() -> None:
         costs: dict[str, float] = {}
         for name, k in {"ns": 0, "dcme": 20, "dcme, K = 5": 5}.items():
             inputs = ((draw.random((n, 104), dtype=np.float32) - 0.5) / 100).astype(np.float32)
-            clusters = DualClusters(bias, clusters=k, d=104, beta=0.6, head=50) if k else None
+            clusters = DualClusters(bias, clusters=k, d=104, beta=DualClusteringEmbedding.BETAS["exact"],
+                                    head=DualClusteringEmbedding.TOP["exact"]) if k else None  # fmt: skip
             noise = None if k else Noise.of(counts, 0.75, 20)
             prior = bias if k else np.zeros_like(bias)
             trainer = WindowTrainer(inputs, np.zeros_like(inputs), prior, objective="dcme" if k else "ns", window=10,

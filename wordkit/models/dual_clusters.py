@@ -78,7 +78,7 @@ class DualClusters:
 
     def __init__(
         self, bias: np.ndarray, *, clusters: int, d: int, beta: float, growth: float = 0.3,
-        curvature: bool = True, drift: float = 8.0, printed: bool = False, top: int = 0, head: int = 0,
+        curvature: bool = True, drift: float = 24.0, printed: bool = False, top: int = 0, head: int = 0,
     ) -> None:  # fmt: skip
         n, k = len(bias), clusters
         self.n, self.drift, self.beta, self.growth, self.curvature, self.printed = (

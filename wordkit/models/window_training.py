@@ -18,7 +18,7 @@ from wordkit.parallel import Workers
 
 BLOCK = 50_000  # words between two looks at the monitor
 _STRIDE = 2_048  # words that a thread does on clusters of its own
-_TURN_ITEMS, _TURN_LEAST = 14, 100_000  # instances between two turns: a multiple of the items, the least
+_TURN_ITEMS, _TURN_LEAST = 28, 100_000  # instances between two turns: a multiple of the items, the least
 
 
 _OF_THREADS = ("_workers", "_scratch")  # kept by a trainer for its number of threads
