@@ -34,7 +34,7 @@ from wordkit.errors import Interrupted, WordkitError
 @click.option("--beta", type=options.positive, show_default="0.3; printed 1; for classification 2, printed 1",
               help="Instances of a cluster between two refreshes, at most, as a share of the words, or of --clusters times the "
                    "classes.")  # fmt: skip
-@click.option("--top", type=click.IntRange(0, 10_000), show_default="20; printed 10",
+@click.option("--top", type=click.IntRange(0, 10_000), show_default="20; words of the printed variant 10",
               help="Most frequent words, or likeliest classes of a cluster, which dcme treats exactly; with --variant printed "
                    "words of a cluster that are not delayed (embedding).")  # fmt: skip
 @click.option("--prior", type=click.Choice(["unigram", "none"]), show_default="unigram; none for ns",
