@@ -114,7 +114,7 @@ def irls(
             stop()
         view = smoothed(problem.P, w, mu)
         if step % check == 0 or step == max_iter:
-            found = problem.gap(w, view.polar(), float(view.singular.sum()))
+            found = problem.gap(w, view.polar(), view.omega)
             record.append((time.perf_counter() - started, found.primal, found.gap))
             if found.gap < best.gap:
                 best = Solution(w, *found, step, found.gap <= tol * problem.zero_loss)
@@ -229,14 +229,13 @@ class _CentralPath:
                 mu = self._last_mu(spectrum[0])
             view = smoothed_by(problem.P, w, spectrum, mu)
             root = math.sqrt(mu)
-            omega = float(view.singular.sum())
-            bias = problem.lam * mu * float((1.0 / view.roots).sum())
+            bias = problem.lam * mu * view.inverse
             enough = np.inf if step == max_iter else max(_CENTRED * bias, self.target)
-            found = self._gap(view, omega, enough, bias <= self.target)
+            found = self._gap(view, enough, bias <= self.target)
             self._consider(w, found, w / root)
             if self.best.converged:
                 return
-            value = found.primal + problem.lam * float(view.roots.sum() - omega)
+            value = found.primal + problem.lam * (view.trace - view.omega)
             if image is not None and value > before + _RISE * problem.zero_loss:  # extrapolated too far
                 w, image = image, None
                 continue
@@ -256,12 +255,12 @@ class _CentralPath:
                     return
             w = following
 
-    def _gap(self, view: Smoothed, omega: float, enough: float, near: bool) -> Gap:
+    def _gap(self, view: Smoothed, enough: float, near: bool) -> Gap:
         """A certified gap: cheap looks show whether it is below ``enough``, which then is the gap, and where that is ``near`` the
         target, whether it is below the target. Only then, or where ``enough`` is infinite, is the least one found."""
         problem = self.problem
         residual = problem.y - problem.X @ view.w
-        proof = problem.proof(residual, omega)
+        proof = problem.proof(residual, view.omega)
         allowed = proof.norm_for(enough)
         if allowed == math.inf > enough:
             return proof.gap(math.inf)
