@@ -39,11 +39,14 @@ cdef inline void scale_columns(
 
 
 cdef inline bint solve_positive(double* A, double* b, Py_ssize_t n) noexcept nogil:
-    """b becomes A^-1 b, A (its upper triangle) a factor; False where A is not positive definite."""
+    """b becomes A^-1 b, A (its upper triangle) a factor; False where A is not positive definite.
+
+    LAPACK may take NaN for positive: it comes down to the last pivot.
+    """
     cdef int size = <int>n, one = 1, failed = 0
     cdef char lower = b"L"
     dposv(&lower, &size, &one, A, &size, b, &size, &failed)
-    return failed == 0
+    return failed == 0 and A[n * n - 1] > 0
 
 
 def spectrum(const double[:, ::1] P, const double[::1] w, double[::1] values, double[:, ::1] vectors):
@@ -139,6 +142,7 @@ def is_below(const double[:, ::1] gram, double bound):
     cdef int size = <int>k, failed = 0
     cdef char lower = b"L"
     cdef double* rest
+    cdef bint below
     if gram.shape[1] != k:
         raise ValueError("not square")
     if not bound > 0:
@@ -153,9 +157,10 @@ def is_below(const double[:, ::1] gram, double bound):
             for i in range(k):
                 rest[i * k + i] += bound * bound
             dpotrf(&lower, &size, rest, &size, &failed)
+            below = failed == 0 and rest[k * k - 1] > 0  # not NaN
     finally:
         free(rest)
-    return failed == 0
+    return below
 
 
 def solve(const double[:, ::1] X, const double[:] y, const double[::1] D, double[::1] out):
