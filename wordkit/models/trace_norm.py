@@ -110,11 +110,11 @@ class Smoothed(NamedTuple):
         """S^-1 P Diag(w): operator norm below 1, and diag(P^T .) = w * D."""
         return (self.vectors / np.sqrt(self.roots)) @ (self.turned * self.w)
 
-    def feasible(self, u: Array, squares: Array) -> Array:
-        """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to the polar factor along the columns of P; M's norm is
-        its."""
-        M = np.empty_like(self.turned)
-        reweighted_step.mend(self.turned, self.roots, self.w, (u - self.w * self.weights) / squares, M)
+    def feasible(self, u: Array, squares: Array, scale: float = 1.0) -> Array:
+        """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to ``scale`` times the polar factor along the columns of P;
+        M's norm is its."""
+        M, w = np.empty_like(self.turned), scale * self.w
+        reweighted_step.mend(self.turned, self.roots, w, (u - w * self.weights) / squares, M)
         return M
 
 
@@ -173,7 +173,7 @@ def dual_norm(P: Array, u: Array, *, tol: float = 1e-3, iterations: int = 200) -
         return DualNorm(0.0, 0.0, np.zeros_like(u))
 
     def scaled(w: Array) -> Array:
-        return w / math.sqrt(float(np.mean(w**2 * squares)))
+        return w / math.sqrt(float(w**2 @ squares) / len(w))
 
     ratios = np.abs(u) / np.sqrt(squares)
     best = int(np.argmax(ratios))
@@ -182,17 +182,19 @@ def dual_norm(P: Array, u: Array, *, tol: float = 1e-3, iterations: int = 200) -
     direction[best] = math.copysign(1.0, u[best])
     anderson = Anderson(_DIFFERENCES)
     w, mu = scaled(u / squares), 1.0
-    for _ in range(iterations):
+    for step in range(iterations):
         if high - low <= tol * high:
             break
         view = smoothed(P, w, mu)
         omega = max(view.omega, np.finfo(float).tiny)
         if float(u @ w) > low * omega:
             low, direction = float(u @ w) / omega, w
-        # The polar factor has diag(P^T M) = w D in the direction of u only in the limit; it is scaled, then mended.
+        # The polar factor has diag(P^T M) = w D in the direction of u only in the limit; it is scaled, then mended. Its norm is
+        # found where it ends the search: whether it does is told sooner.
         own = w * view.weights
-        M = feasible(P, float(u @ own) / float(own @ own) * view.polar(), u, squares)
-        high = min(high, operator_norm(M))
+        gram = smaller_gram(view.feasible(u, squares, float(u @ own) / float(own @ own)))
+        if step == iterations - 1 or norm_is_below(gram, low / (1.0 - tol)):
+            high = min(high, norm_by_gram(gram))
         image = scaled(u / view.weights)
         least = max((_BIAS * tol * omega / len(P)) ** 2, _LOWEST)
         if mu > least:
