@@ -34,11 +34,11 @@ degree (0 and 5 % more steps), the last mu at once where a face is left (as many
 by 0.03 or 0.01 (up to twice the steps in the worst case) nor further after a level of one step, another first mu, 0.7 of the
 extrapolation along log lambda, half the bias at the last mu, a start from a face with a mu nearer to the last one (fewer steps in
 most designs, 161 at one lambda), a part of a step that was taken back. A problem of 32 x 64 is 18 steps of 0.19 ms, half of it
-eigenvectors; a face that is tried in vain there costs as much as thirty. Newton's method by conjugate gradients, preconditioned by the step of IRLS,
-on all columns at the last mu: 2 to 4 steps a lambda where it is 2 to 11, but each has up to eight products with the Hessian, and
-a path takes the same time. An eigenproblem in half of the steps only, P kept in the eigenvectors of a step before and the root to
-second order: with fewer looks at the gap at the last mu 14 to 20 % less time at 256 x 1024, but one problem in some 200 that is
-solved now was not. Not tried: low-rank updates.
+eigenvectors; a face that is tried in vain there costs as much as thirty. Newton's method by conjugate gradients,
+preconditioned by the step of IRLS, on all columns at the last mu: 2 to 4 steps a lambda where it is 2 to 11, but each has up
+to eight products with the Hessian, and a path takes the same time. An eigenproblem in half of the steps only, P kept in the
+eigenvectors of a step before and the root to second order: with fewer looks at the gap at the last mu 14 to 20 % less time at
+256 x 1024, but one problem in some 200 that is solved now was not. Not tried: low-rank updates.
 What is left is at the two or three lambdas where a face is left, and the search for what certifies the last faces before.
 """
 
