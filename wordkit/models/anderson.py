@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
+
+from wordkit._kernels import reweighted_step
 
 
 class Anderson:
@@ -41,12 +42,8 @@ class Anderson:
         kept = min(self._added, self.memory)
         if not kept:
             return image
-        past = self._residuals[:kept] * weights
-        normal = past @ past.T
-        diagonal = normal.reshape(-1)[:: kept + 1]
-        trace = float(diagonal.sum())
-        if not 0 < trace < np.inf:
-            return image
-        diagonal += 1e-10 * trace
-        _, mixing, failed = lapack.dposv(normal, past @ (residual * weights))
-        return image if failed else image - mixing @ self._images[:kept]
+        following = np.empty(len(x))
+        found = reweighted_step.extrapolate(
+            self._residuals[:kept], self._images[:kept], residual, image, weights, following
+        )
+        return following if found else image

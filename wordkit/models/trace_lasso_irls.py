@@ -33,12 +33,12 @@ method on all coefficients (many change sign on the way, where it stops), extrap
 degree (0 and 5 % more steps), the last mu at once where a face is left (as many steps or half as many more), mu falling
 by 0.03 or 0.01 (up to twice the steps in the worst case) nor further after a level of one step, another first mu, 0.7 of the
 extrapolation along log lambda, half the bias at the last mu, a start from a face with a mu nearer to the last one (fewer steps in
-most designs, 161 at one lambda), a part of a step that was taken back. A problem of 32 x 64 is 18 steps of 0.2 ms, two thirds of
-it LAPACK and products: a kernel could save the rest. Newton's method by conjugate gradients, preconditioned by the step of IRLS,
-on all columns at the last mu: 2 to 4 steps a lambda where it is 2 to 11, but each has up to eight products with the Hessian, and
-a path takes the same time. An eigenproblem in half of the steps only, P kept in the eigenvectors of a step before and the root to
-second order: with fewer looks at the gap at the last mu 14 to 20 % less time at 256 x 1024, but one problem in some 200 that is
-solved now was not. Not tried: low-rank updates.
+most designs, 161 at one lambda), a part of a step that was taken back. A problem of 32 x 64 is 18 steps of 0.19 ms, half of it
+eigenvectors; a face that is tried in vain there costs as much as thirty. Newton's method by conjugate gradients,
+preconditioned by the step of IRLS, on all columns at the last mu: 2 to 4 steps a lambda where it is 2 to 11, but each has up
+to eight products with the Hessian, and a path takes the same time. An eigenproblem in half of the steps only, P kept in the
+eigenvectors of a step before and the root to second order: with fewer looks at the gap at the last mu 14 to 20 % less time at
+256 x 1024, but one problem in some 200 that is solved now was not. Not tried: low-rank updates.
 What is left is at the two or three lambdas where a face is left, and the search for what certifies the last faces before.
 """
 
@@ -114,7 +114,7 @@ def irls(
             stop()
         view = smoothed(problem.P, w, mu)
         if step % check == 0 or step == max_iter:
-            found = problem.gap(w, view.polar(), float(view.singular.sum()))
+            found = problem.gap(w, view.polar(), view.omega)
             record.append((time.perf_counter() - started, found.primal, found.gap))
             if found.gap < best.gap:
                 best = Solution(w, *found, step, found.gap <= tol * problem.zero_loss)
@@ -229,14 +229,13 @@ class _CentralPath:
                 mu = self._last_mu(spectrum[0])
             view = smoothed_by(problem.P, w, spectrum, mu)
             root = math.sqrt(mu)
-            omega = float(view.singular.sum())
-            bias = problem.lam * mu * float((1.0 / view.roots).sum())
+            bias = problem.lam * mu * view.inverse
             enough = np.inf if step == max_iter else max(_CENTRED * bias, self.target)
-            found = self._gap(view, omega, enough, bias <= self.target)
+            found = self._gap(view, enough, bias <= self.target)
             self._consider(w, found, w / root)
             if self.best.converged:
                 return
-            value = found.primal + problem.lam * float(view.roots.sum() - omega)
+            value = found.primal + problem.lam * (view.trace - view.omega)
             if image is not None and value > before + _RISE * problem.zero_loss:  # extrapolated too far
                 w, image = image, None
                 continue
@@ -256,12 +255,12 @@ class _CentralPath:
                     return
             w = following
 
-    def _gap(self, view: Smoothed, omega: float, enough: float, near: bool) -> Gap:
+    def _gap(self, view: Smoothed, enough: float, near: bool) -> Gap:
         """A certified gap: cheap looks show whether it is below ``enough``, which then is the gap, and where that is ``near`` the
         target, whether it is below the target. Only then, or where ``enough`` is infinite, is the least one found."""
         problem = self.problem
         residual = problem.y - problem.X @ view.w
-        proof = problem.proof(residual, omega)
+        proof = problem.proof(residual, view.omega)
         allowed = proof.norm_for(enough)
         if allowed == math.inf > enough:
             return proof.gap(math.inf)

@@ -37,7 +37,7 @@ def newton(problem: Problem, w: Array, *, target: float) -> Solution | None:
         vanished = np.abs(w) <= _TINY * largest
         if vanished.any():
             return Solution(np.where(vanished, 0.0, w), math.inf, math.inf, math.inf, 0, False)
-        omega = float(view.singular.sum())
+        omega = view.omega
         gradient = gram @ w - problem.correlations + problem.lam * (w * view.weights)
         _, direction, failed = lapack.dposv(
             (gram + problem.lam * _hessian(view)).T, -gradient, lower=1, overwrite_a=1
@@ -57,7 +57,7 @@ def newton(problem: Problem, w: Array, *, target: float) -> Solution | None:
         while True:
             following = w + size * direction
             view = _seen(problem, following)
-            there = problem.objective(following, float(view.singular.sum()))
+            there = problem.objective(following, view.omega)
             if there <= now + _SLOPE * size * slope + 1e-14 * abs(now):
                 break
             size *= 0.5

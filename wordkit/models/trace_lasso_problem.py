@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
+from wordkit._kernels import reweighted_step
 from wordkit.models.trace_norm import (
     Array,
     column_products,
@@ -105,16 +105,14 @@ class Problem:
         return self.X.T @ self.y
 
     def solve_weighted(self, D: Array) -> Array:
-        """The minimizer (X^T X + Diag(D))^-1 X^T y with D > 0, through the smaller of an n x n and a p x p system.
+        """The minimizer (X^T X + Diag(D))^-1 X^T y with D > 0, through an n x n system.
 
         With X / sqrt(D) in place of X the diagonal is the identity, so that columns about to vanish do not spoil it.
         """
-        scale = 1.0 / np.sqrt(D)
-        A = self.X * scale
-        n, p = A.shape
-        if n <= p:
-            return scale * (A.T @ _solve_positive(A @ A.T, self.y))
-        return scale * _solve_positive(A.T @ A, A.T @ self.y)
+        w = np.empty(len(D))
+        if not reweighted_step.solve(np.ascontiguousarray(self.X), self.y, D, w):
+            raise np.linalg.LinAlgError("not positive definite")
+        return w
 
     def penalty(self, w: Array) -> float:
         return float(singular_values(self.P, w).sum())
@@ -162,12 +160,3 @@ def cut_rows(X: Array, y: Array) -> tuple[Array, Array, float]:
         return X, y, 0.0
     both = triangle(np.column_stack([X, y]))
     return both[:p, :p], both[:p, p], 0.5 * float(both[p, p] ** 2)
-
-
-def _solve_positive(A: Array, b: Array) -> Array:
-    """(A + I)^-1 b for a positive semi-definite A."""
-    A.reshape(-1)[:: len(A) + 1] += 1.0
-    _, x, failed = lapack.dposv(A.T, b, lower=1, overwrite_a=1)
-    if failed:
-        raise np.linalg.LinAlgError(f"not positive definite: dposv gave {failed}")
-    return np.asarray(x)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
+from wordkit._kernels import reweighted_step
 from wordkit.models.anderson import Anderson
 
 Array = np.ndarray
@@ -76,11 +77,7 @@ def norm_by_gram(gram: Array) -> float:
 
 def norm_is_below(gram: Array, bound: float) -> bool:
     """Whether that norm is below ``bound``, but for rounding: a Cholesky factorization tells it sooner than the norm is found."""
-    if not bound > 0:
-        return False
-    rest = -gram
-    rest.reshape(-1)[:: len(rest) + 1] += bound**2
-    return not lapack.dpotrf(rest.T, clean=0, overwrite_a=1)[1]
+    return bool(reweighted_step.is_below(gram, bound))
 
 
 def column_products(A: Array, B: Array) -> Array:
@@ -96,30 +93,28 @@ def feasible(P: Array, M: Array, u: Array, squares: Array) -> Array:
 class Smoothed(NamedTuple):
     """P Diag(w) seen through S = (P Diag(w)^2 P^T + mu I)^1/2, whose eigenvectors are V and eigenvalues ``roots`` (k,).
 
-    ``w``: (p,). ``vectors``: V (k, k). ``turned``: S^-1/2 V^T P (k, p). ``singular``: eigenvalues for mu = 0 (k,). ``weights``:
-    D = diag(P^T S^-1 P), so that w * D is the gradient of tr S.
+    ``w``: (p,). ``vectors``: V (k, k). ``turned``: S^-1/2 V^T P (k, p). ``weights``: D = diag(P^T S^-1 P), so that w * D is the
+    gradient of tr S. ``omega``: the trace norm, which is tr S for mu = 0. ``trace``, ``inverse``: tr S and tr S^-1.
     """
 
     w: Array
     vectors: Array
     roots: Array
-    singular: Array
     turned: Array
     weights: Array
+    omega: float
+    trace: float
+    inverse: float
 
     def polar(self) -> Array:
         """S^-1 P Diag(w): operator norm below 1, and diag(P^T .) = w * D."""
         return (self.vectors / np.sqrt(self.roots)) @ (self.turned * self.w)
 
-    def feasible(self, u: Array, squares: Array) -> Array:
-        """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to the polar factor along the columns of P; M's norm is
-        its."""
-        root = np.sqrt(self.roots)
-        left, right = np.empty((len(root), 2)), np.empty((2, len(u)))
-        left[:, 0], left[:, 1] = 1.0 / root, root
-        right[0], right[1] = self.w, (u - self.w * self.weights) / squares
-        M = left @ right  # of all that is (k, p) two passes, where the sum takes four
-        M *= self.turned
+    def feasible(self, u: Array, squares: Array, scale: float = 1.0) -> Array:
+        """V^T M (k, p) for the M with diag(P^T M) = u that is nearest to ``scale`` times the polar factor along the columns of P;
+        M's norm is its."""
+        M, w = np.empty_like(self.turned), scale * self.w
+        reweighted_step.mend(self.turned, self.roots, w, (u - w * self.weights) / squares, M)
         return M
 
 
@@ -130,20 +125,19 @@ def smoothed(P: Array, w: Array, mu: float) -> Smoothed:
 
 def squared_spectrum(P: Array, w: Array) -> tuple[Array, Array]:
     """Eigenvalues (k,), none below 0, and eigenvectors (k, k) of P Diag(w)^2 P^T."""
-    A = P * w
-    gram = A @ A.T  # of this form NumPy computes one half
-    values, vectors, failed = lapack.dsyevd(gram.T, lower=1, overwrite_a=1)
-    if failed:
-        raise np.linalg.LinAlgError(f"no eigenvalues: dsyevd gave {failed}")
-    return np.maximum(values, 0.0), vectors
+    k = len(P)
+    values, rows = np.empty(k), np.empty((k, k))
+    if not reweighted_step.spectrum(np.ascontiguousarray(P), w, values, rows):
+        raise np.linalg.LinAlgError("no eigenvalues were found")
+    return values, rows.T
 
 
 def smoothed_by(P: Array, w: Array, spectrum: tuple[Array, Array], mu: float) -> Smoothed:
     """What :func:`smoothed` gives, of a spectrum that is known."""
     values, vectors = spectrum
-    roots = np.sqrt(values + mu)
-    turned = (vectors / np.sqrt(roots)).T @ P
-    return Smoothed(w, vectors, roots, np.sqrt(values), turned, column_products(turned, turned))
+    roots, turned, weights = np.empty(len(P)), np.empty(P.shape), np.empty(P.shape[1])
+    sums = reweighted_step.smooth(np.ascontiguousarray(P), values, vectors.T, mu, roots, turned, weights)
+    return Smoothed(w, vectors, roots, turned, weights, *sums)
 
 
 def norm_from_below(M: Array, start: Array, steps: int = 3) -> tuple[float, Array]:
@@ -179,7 +173,7 @@ def dual_norm(P: Array, u: Array, *, tol: float = 1e-3, iterations: int = 200) -
         return DualNorm(0.0, 0.0, np.zeros_like(u))
 
     def scaled(w: Array) -> Array:
-        return w / math.sqrt(float(np.mean(w**2 * squares)))
+        return w / math.sqrt(float(w**2 @ squares) / len(w))
 
     ratios = np.abs(u) / np.sqrt(squares)
     best = int(np.argmax(ratios))
@@ -188,17 +182,19 @@ def dual_norm(P: Array, u: Array, *, tol: float = 1e-3, iterations: int = 200) -
     direction[best] = math.copysign(1.0, u[best])
     anderson = Anderson(_DIFFERENCES)
     w, mu = scaled(u / squares), 1.0
-    for _ in range(iterations):
+    for step in range(iterations):
         if high - low <= tol * high:
             break
         view = smoothed(P, w, mu)
-        omega = max(float(view.singular.sum()), np.finfo(float).tiny)
+        omega = max(view.omega, np.finfo(float).tiny)
         if float(u @ w) > low * omega:
             low, direction = float(u @ w) / omega, w
-        # The polar factor has diag(P^T M) = w D in the direction of u only in the limit; it is scaled, then mended.
+        # The polar factor has diag(P^T M) = w D in the direction of u only in the limit; it is scaled, then mended. Its norm is
+        # found where it ends the search: whether it does is told sooner.
         own = w * view.weights
-        M = feasible(P, float(u @ own) / float(own @ own) * view.polar(), u, squares)
-        high = min(high, operator_norm(M))
+        gram = smaller_gram(view.feasible(u, squares, float(u @ own) / float(own @ own)))
+        if step == iterations - 1 or norm_is_below(gram, low / (1.0 - tol)):
+            high = min(high, norm_by_gram(gram))
         image = scaled(u / view.weights)
         least = max((_BIAS * tol * omega / len(P)) ** 2, _LOWEST)
         if mu > least:
