@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from wordkit.cli import run as run_inside
@@ -22,6 +23,11 @@ SAMPLES = ROOT / "data_samples"
 for _number, _action in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _action)
+# How long an example takes says nothing on a busy machine.
+hypothesis.settings.register_profile(
+    "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy")
 REAL_DATA = Path(os.environ.get("DATA") or ROOT.parent / "shared" / "data")
 
 
