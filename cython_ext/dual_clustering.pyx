@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from block_rows cimport due_row, enter_row, mean_without, settle_row
 from dense_rows cimport add_scaled, shrunk_row
 from softmax_block cimport BLOCK, Block, row_width, take_block
-from softmax_steps cimport DUAL, GD, NCE, NS, PRINTED, Objective, Task, mixed, take_noise
+from softmax_steps cimport DUAL, GD, NCE, NS, PENDING, PRINTED, Objective, Task, mixed, take_noise
 
 OBJECTIVES = {"dcme": DUAL, "printed": PRINTED, "nce": NCE, "ns": NS, "gd": GD}
 DONE, DUE, BROKEN = range(3)
@@ -292,6 +292,9 @@ cdef int take_dual(Task* task, tuple arrays) except -1:
     task.dual.totals, task.dual.limits = &totals[0, 0], &limits[0, 0]
     task.dual.top = &top[0, 0] if top.shape[1] else NULL
     task.dual.unseen = True
+    task.dual.pending_all = 0
+    for i in range(k):
+        task.dual.pending_all += totals[<int>PENDING, i]
     task.dual.head = head
     return 0
 

@@ -23,7 +23,7 @@ from libc.stdint cimport int32_t, uint64_t
 
 from block_rows cimport add_moments, block_mix, block_products, block_update, turn
 from dense_rows cimport add_mix, add_scaled, dot, exponential, fetch_row, scaled_difference, second_order, short_dot, without_mix
-from softmax_steps cimport CONSTANT, DUAL, PENDING, PRINTED, WEIGHT, Dual, Task, is_due, nearest, shared_mass, take_step
+from softmax_steps cimport CONSTANT, DUAL, PENDING, PRINTED, WEIGHT, Dual, Task, drifted, nearest, shared_mass, take_step
 
 cdef extern from *:
     """
@@ -135,7 +135,8 @@ cdef inline void dual_step(Task* task, Block* block, Py_ssize_t i) noexcept nogi
         steps[n_head + BLOCK + k] = weight * alpha[k] - tail * dual.gram[c * n_k + k]
     dual.totals[WEIGHT * n_k + c] += tail
     dual.totals[PENDING * n_k + c] += 1
-    task.due = is_due(dual, c)
+    dual.pending_all += 1
+    task.due = dual.pending_all >= dual.limits[c] or drifted(dual, c)
 
 
 cdef inline Py_ssize_t dual_block(Task* task, Block* block) noexcept nogil:

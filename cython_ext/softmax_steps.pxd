@@ -57,8 +57,9 @@ cdef struct Dual:
     const float* means     # (K, d) m, contexts where alpha is the soft-max
     const float* variances # (K, d) of the outputs by alpha, component by component; 0 without the second order
     double* totals         # (4, K)
-    const double* limits   # (3, K) a cluster is due for its refresh after so many instances; with so large a sum of rates, but
-                           # not before so many instances
+    const double* limits   # (3, K) a refresh is due after so many instances (of all clusters; PRINTED: of this one); with so
+                           # large a sum of rates of this one, but not before so many instances of it
+    double pending_all     # instances of all clusters since the refresh
     const int32_t* top     # (K, q) items whose term (b) is done at once
     Py_ssize_t q
     Py_ssize_t head        # the first items, whose probabilities are exact; alpha is of the others
@@ -168,10 +169,10 @@ cdef inline double full_mass(const float* scores, float* weights, Py_ssize_t ite
     return scores[item] - highest - log(total)
 
 
-cdef inline bint is_due(const Dual* dual, Py_ssize_t c) noexcept nogil:
-    """Whether cluster c has had enough instances for a refresh."""
+cdef inline bint drifted(const Dual* dual, Py_ssize_t c) noexcept nogil:
+    """Whether the sum of rates of cluster c asks for a refresh."""
     cdef double weight = dual.totals[WEIGHT * dual.k + c], pending = dual.totals[PENDING * dual.k + c]
-    return pending >= dual.limits[c] or (weight >= dual.limits[dual.k + c] and pending >= dual.limits[2 * dual.k + c])
+    return weight >= dual.limits[dual.k + c] and pending >= dual.limits[2 * dual.k + c]
 
 
 cdef inline void printed_step(Task* task, Py_ssize_t item, float rate) noexcept nogil:
@@ -196,7 +197,7 @@ cdef inline void printed_step(Task* task, Py_ssize_t item, float rate) noexcept 
         add_scaled(task.outputs + item * d, -rate * dual.alpha[item * n_k + c], task.h, d)
     dual.totals[WEIGHT * n_k + c] += rate
     dual.totals[PENDING * n_k + c] += 1
-    task.due = is_due(dual, c)
+    task.due = dual.totals[PENDING * n_k + c] >= dual.limits[c] or drifted(dual, c)
 
 
 cdef inline Py_ssize_t draw_items(

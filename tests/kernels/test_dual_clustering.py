@@ -179,9 +179,10 @@ def test_drawn_windows(objective):
     drawn, _, _, _, _ = setting(4, objective)
     for trainer, dynamic in ((fixed, False), (drawn, True)):
         trainer.window, trainer.dynamic = 1, dynamic
-        trainer.train(words, bounds, 0, len(words), Steps(7, 0.01, 0.0))
-    # Gradients reach a word at once, not when it leaves the window: the difference is of the second order of the rate.
-    np.testing.assert_allclose(fixed.inputs, drawn.inputs, atol=1e-3)
+        trainer.train(words, bounds, 0, len(words), Steps(7, 0.001, 0.0))
+    # Gradients reach a word at once, not when it leaves the window: the difference is of the second order of the rate, as long
+    # as it changes no target's nearest cluster.
+    np.testing.assert_allclose(fixed.inputs, drawn.inputs, atol=1e-5)
     assert np.isfinite(drawn.true_outputs()).all()
 
 

@@ -130,7 +130,8 @@ class Vectors:
     def due(self):
         """Clusters to refresh: none, or all if one is due; of the printed variant only those that are."""
         most, weight, least = self.limits
-        due = (self.pending >= most) | ((self.weight >= weight) & (self.pending >= least))
+        instances = self.pending if self.objective == "printed" else self.pending.sum()
+        due = (instances >= most) | ((self.weight >= weight) & (self.pending >= least))
         return np.flatnonzero(due if self.objective == "printed" or not due.any() else np.ones_like(due))
 
     def refresh(self, clusters, curvature):

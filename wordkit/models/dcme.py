@@ -47,8 +47,8 @@ class DualClusteringEmbedding(Estimator):
 
     Args:
         objective: ``dcme``, ``nce``, ``ns`` or ``gd``. variant: ``exact`` or ``printed`` (dcme; see the manual).
-        clusters: K. beta: instances of a cluster between refreshes, at most, as a share of the vocabulary; None: 0.3, or 1 for
-            the printed variant. top: Q (None: 20; 10 if printed), the most frequent items, whose probabilities are exact, or with
+        clusters: K. beta: instances between refreshes, at most, as a share of the vocabulary (with ``printed``, of a cluster);
+            None: 1.2; printed: 1. top: Q (None: 20; 10 if printed), the most frequent items, whose probabilities are exact, or with
             ``printed`` those of a cluster whose term (b) is not delayed.
         prior: ``unigram`` or ``none``; None: unigram, but none for ns. negative, noise_power: drawn words an instance, and
             the power of the counts that they are drawn by (nce, ns).
@@ -87,7 +87,7 @@ class DualClusteringEmbedding(Estimator):
 
     # First step sizes: what did best, or close to it and far from diverging, on Brown and a mixed corpus.
     RATES: ClassVar[dict[str, float]] = {"exact": 0.25, "printed": 0.002, "nce": 0.25, "ns": 0.05, "gd": 0.25}
-    BETAS: ClassVar[dict[str, float]] = {"exact": 0.3, "printed": 1.0}
+    BETAS: ClassVar[dict[str, float]] = {"exact": 1.2, "printed": 1.0}
     TOP: ClassVar[dict[str, int]] = {"exact": 20, "printed": 10}
 
     vocabulary_: Vocabulary

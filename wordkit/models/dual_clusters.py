@@ -5,7 +5,7 @@ N items with output vectors V (N, d), clusters with centres alpha (N, K). The tr
 sum S_c of rate x context is taken into V when it is refreshed, and nothing is late by that. The steps of single instances are in
 ``cython_ext/softmax_block.pxd``.
 
-As soon as one cluster is due, all are refreshed (the printed variant refreshes it alone, as the paper has it): one pass over the
+All clusters are refreshed together (the printed variant refreshes one that is due alone, as the paper has it): one pass over the
 outputs serves all of them, a cluster of few instances does not grow stale beside outputs that the others have moved (where it
 did, one of twenty took nearly all instances), and as nothing is pending afterwards, all products are those of the same outputs.
 """
@@ -25,8 +25,8 @@ _BLOCK = 1 << 12  # items that one thread takes at a time
 CONSTANT, WEIGHT, PENDING, REFRESHED = range(4)  # rows of totals, as in softmax_steps.pxd
 SUMS, PRODUCTS, SQUARES, MEANS, VARIANCES = range(5)  # planes of rows
 _LEAST_SHARE = 0.02  # as instances over items: the least between two refreshes where a cluster drifts
-_LEAST_PENDING = 16  # instances of a cluster before a refresh, however few there have been
-_LEAST_LIMIT = 128  # the same, of a grown cluster, however few items there are: a refresh costs about as much
+_LEAST_PENDING = 16  # instances a cluster before a refresh, however few there have been
+_LEAST_LIMIT = 128  # the same, when there have been many, however few items there are: a refresh costs about as much
 _LANES, _STRIPE = 8, 16  # as in cluster_refresh.pyx
 _REACH = 40.0  # how far the level of exponentials may be from the highest of them
 
@@ -58,11 +58,10 @@ class DualClusters:
     Args:
         bias: float32 (N,) log prior of the items, or zeros; alpha begins at its distribution.
         clusters: K. d: length of the rows, a multiple of 8.
-        beta: instances of a cluster between two refreshes, as a share of N.
-        growth: a cluster is due early when it has had as many instances as this share of those of all before (with ``printed``,
-            of its own); infinite: never early.
-        drift: a cluster is due early when its sum of rates could have moved the score of its likeliest item by so much;
-            infinite: never early.
+        beta: instances between two refreshes, as a share of N: of all clusters, with ``printed`` of one.
+        growth: a refresh is due early when there have been as many instances as this share of those before.
+        drift: a refresh is due early when the sum of rates of a cluster could have moved the score of its likeliest item by so
+            much; infinite: never early.
         curvature: use the second-order term.
         head: the first items, whose probabilities are exact and which no cluster has; none with ``printed``.
         printed: the paper's algorithm: products are those of the last refresh, ``top`` items learn at once.
@@ -72,8 +71,9 @@ class DualClusters:
         alpha: float32 (N, K), another array after a refresh. gram: float32 (K, K), alpha^T alpha.
         rows: float32 (5, K, d): S, V_true^T alpha, sums of rate x h^2, m, variances of V by alpha.
         totals: float64 (4, K): constant of the bound, sum of rates, instances since the refresh, refreshes.
-        seen: float64 (K,), instances before the last refresh. limits: float64 (3, K): instances that make a cluster due; sum of
-        rates that does, and instances that there must be then. top_items: int32 (K, Q).
+        seen: float64 (K,), instances before the last refresh. limits: float64 (3, K): instances that make a refresh due (equal for
+        all, of all; with ``printed`` of the cluster); a cluster's sum of rates that does, and instances that it must have then.
+        top_items: int32 (K, Q).
     """
 
     def __init__(
@@ -110,12 +110,12 @@ class DualClusters:
         return self.alpha.shape[1]
 
     def set_limits(self) -> None:
-        """When a cluster is due, from how many instances those that are refreshed with it have had."""
-        instances = self.seen + self.totals[PENDING]
+        """When a refresh is due, from how many instances there have been."""
+        instances, least = self.seen + self.totals[PENDING], _LEAST_PENDING
         if not self.printed:
-            instances = instances.sum()
+            instances, least = instances.sum(), least * self.k
         due = np.minimum(max(self.beta * self.n, _LEAST_LIMIT), self.growth * instances)
-        self.limits[0] = np.ceil(np.maximum(due, _LEAST_PENDING))
+        self.limits[0] = np.ceil(np.maximum(due, least))
         self.limits[2] = math.ceil(max(_LEAST_PENDING, _LEAST_SHARE * self.n))
 
     def arrays(self, part: Part) -> tuple[Any, ...]:
@@ -143,10 +143,11 @@ class DualClusters:
     # --- the offline pass -------------------------------------------------------------------------------------------
 
     def due(self) -> list[int]:
-        """The clusters to refresh: none, or all if one is at its limit; of the printed variant only those that are."""
+        """The clusters to refresh: none, or all if a limit is reached; of the printed variant only those that are at theirs."""
         most, weight, least = self.limits
         pending = self.totals[PENDING]
-        due = (pending >= most) | (self.totals[WEIGHT] >= weight) & (pending >= least)
+        due = (pending if self.printed else pending.sum()) >= most
+        due |= (self.totals[WEIGHT] >= weight) & (pending >= least)
         return np.flatnonzero(due if self.printed or not due.any() else np.ones_like(due)).tolist()
 
     def refresh(self, outputs: np.ndarray, bias: np.ndarray, clusters: list[int], workers: Workers) -> bool:
