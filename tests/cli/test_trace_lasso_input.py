@@ -128,7 +128,7 @@ def test_what_solvers_say_of_themselves_is_not_told(inside, regression_data):
     )
     succeeds(run)
     said = run.stderr.decode().splitlines()
-    assert all(line.startswith("wordkit: ") for line in said) and "raise max_iter or tol" in said[1]
+    assert all(line.startswith("wordkit: ") for line in said) and "raise --max-iter or --tol" in said[1]
 
 
 def test_options_without_effect_are_told(inside, regression_data):
@@ -150,7 +150,7 @@ def test_options_without_effect_are_told(inside, regression_data):
 
 def test_a_missed_gap_is_told(inside, regression_data):
     assert (
-        "raise max_iter or tol"
+        "raise --max-iter or --tol"
         in inside(
             "trace-lasso", *regression_data, "-o", "c.tsv", "--solver", "subgradient", "--max-iter", "20"
         ).stderr.decode()
@@ -254,3 +254,37 @@ def test_constant_columns_and_single_rows(inside, tmp_path):
     for how in ((), ("--path", "3"), ("--lam", "0")):
         succeeds(inside("trace-lasso", "x1", "y1", "-o", "c.tsv", *how))
     fails(inside("trace-lasso", "x1", "y1", "-o", "d.tsv", "--cv", "2"), "there are only 1 rows")
+
+
+def test_what_newcomers_forget_is_told(inside, tmp_path, regression_data):
+    x, y = regression_data
+    fails(inside("trace-lasso", x, "-o", "c.tsv"), "--target NAME")  # no Y
+    rows = x.read_text().split("\n", 1)[1]
+    (tmp_path / "years").write_text(
+        ",".join(map(str, range(2000, 2020))) + "\n" + rows
+    )  # names that are numbers
+    fails(inside("trace-lasso", "years", y, "-o", "c.tsv"), "a first line of numbers is a row, not names")
+    run = inside("trace-lasso", x, y, "-o", "c.tsv", "--lam", "0.01", "--max-iter", "1")
+    succeeds(run)
+    assert "after 1 iteration, above --tol; raise --max-iter or --tol" in run.stderr.decode()
+
+
+def test_two_columns_of_one_name_are_told_when_they_are_learned_from(inside, tmp_path, regression_data):
+    x, y = regression_data
+    names, rows = x.read_text().split("\n", 1)
+    first, _, rest = names.split(",", 2)
+    (tmp_path / "twice").write_text(f"{first},{first},{rest}\n{rows}")
+    run = inside("trace-lasso", "twice", y, "-o", "c.tsv", "--lam", "0.05")
+    succeeds(run)
+    assert f"2 columns are named '{first}'" in run.stderr.decode()
+    fails(inside("trace-lasso", "twice", y, "-o", "d.tsv", "--lam", "0.05", "--strict"), f"named '{first}'")
+
+
+def test_the_least_lambda_that_gives_zero_is_the_same_however_lambda_is_chosen(
+    inside, tmp_path, regression_data
+):
+    found = set()
+    for how in (("--lam", "0.05"), ("--path", "5"), ("--cv", "3")):
+        result = json.loads(succeeds(inside("trace-lasso", *regression_data, "-o", "c.tsv", "--json", *how)))
+        found.add(result["lam_max"])
+    assert len(found) == 1

@@ -9,6 +9,7 @@ import click
 
 from wordkit.cli import options
 from wordkit.cli.report import message, report_tally
+from wordkit.errors import times
 
 
 @options.command(
@@ -95,7 +96,7 @@ def _regression(model: Any, input: str, output: str, scores: bool, tally: Any) -
             out.write(f"{line}\n".encode())
             total += 1
     report_tally(tally)
-    message(f"{total} rows predicted")
+    message(f"{times(total, 'row')} predicted")
 
 
 def _lines(classifier: Any, block: Any, scores: bool, top: int, threshold: float | None) -> Iterator[str]:

@@ -11,6 +11,7 @@ import contextlib
 import io
 import re
 import zipfile
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -119,6 +120,7 @@ def read_matrix(path: str | Input, tally: Tally, *, svmlight: bool = False) -> M
         if kind == "table":
             table = read_number_table(source, tally)
             names = table.names or numbered(table.values.shape[1])
+            _warn_of_names(names, source.name, tally)
             return MatrixFile(
                 source.name,
                 table.values,
@@ -137,6 +139,14 @@ def read_matrix(path: str | Input, tally: Tally, *, svmlight: bool = False) -> M
         _check_memory(source.name, *X.shape)
         count = np.arange(X.shape[0])
         return MatrixFile(source.name, X, numbered(X.shape[1]), count, len(count), kind, [source.record()])
+
+
+def _warn_of_names(names: list[str], name: str, tally: Tally) -> None:
+    """Two columns of one name cannot be told apart by it: a model takes them where they stand, or not at all."""
+    for twice, count in Counter(names).items():
+        if count > 1:
+            fault = DataError(name, 1, f"{count} columns are named {twice!r}", "a name of its own for each")
+            tally.warn("column name that is not alone", fault)
 
 
 def _no_features(labels: list[str]) -> str:
@@ -206,7 +216,12 @@ def read_regression(
         check_sizes(values[:, None], data.name, data.lines)
         return data, values, data.inputs
     if target is None:
-        data = read_matrix(matrix, tally, svmlight=True)
+        try:
+            data = read_matrix(matrix, tally, svmlight=True)
+        except DataError as error:
+            if error.expected is None:
+                raise
+            raise DataError(error.path, error.line, error.found, f"{error.expected} ({_ALONE})") from None
         check_sizes(data.X, data.name, data.lines)
         values = _label_numbers(data)
         check_sizes(values[:, None], data.name, data.lines)
@@ -215,7 +230,12 @@ def read_regression(
     check_sizes(data.X, data.name, data.lines)
     values, rows, total, record = read_target(target, tally)
     if total != data.total:
-        raise DataError(target, None, f"{total} targets for {data.total} rows of {data.name}", "one a row")
+        hint = ""
+        if data.total == total + 1 and data.format == "table" and data.names == numbered(len(data.names)):
+            hint = " (a first line of numbers is a row, not names)"
+        raise DataError(
+            target, None, f"{total} targets for {data.total} rows of {data.name}{hint}", "one a row"
+        )
     both, of_matrix, of_target = np.intersect1d(data.rows, rows, assume_unique=True, return_indices=True)
     if not len(both):
         raise DataError(target, None, "no row is left that has a target")

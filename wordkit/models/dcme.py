@@ -48,8 +48,8 @@ class DualClusteringEmbedding(Estimator):
     Args:
         objective: ``dcme``, ``nce``, ``ns`` or ``gd``. variant: ``exact`` or ``printed`` (dcme; see the manual).
         clusters: K. beta: instances between refreshes, at most, as a share of the vocabulary (with ``printed``, of a cluster);
-            None: 1.2; printed: 1. top: Q (None: 20; 10 if printed), the most frequent items, whose probabilities are exact, or with
-            ``printed`` those of a cluster whose term (b) is not delayed.
+            None: 1.2; printed: 1. top: Q (None: 20; printed: 10), the most frequent items, whose probabilities are exact, or
+            with ``printed`` those of a cluster whose term (b) is not delayed.
         prior: ``unigram`` or ``none``; None: unigram, but none for ns. negative, noise_power: drawn words an instance, and
             the power of the counts that they are drawn by (nce, ns).
         dim, window, dynamic_window: length of vectors, words on each side, whether each target draws its width.

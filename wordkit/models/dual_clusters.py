@@ -26,7 +26,9 @@ CONSTANT, WEIGHT, PENDING, REFRESHED = range(4)  # rows of totals, as in softmax
 SUMS, PRODUCTS, SQUARES, MEANS, VARIANCES = range(5)  # planes of rows
 _LEAST_SHARE = 0.02  # as instances over items: the least between two refreshes where a cluster drifts
 _LEAST_PENDING = 16  # instances a cluster before a refresh, however few there have been
-_LEAST_LIMIT = 128  # the same, when there have been many, however few items there are: a refresh costs about as much
+_LEAST_LIMIT = (
+    128  # the same where there have been many, however few items there are: a refresh costs as much
+)
 _LANES, _STRIPE = 8, 16  # as in cluster_refresh.pyx
 _REACH = 40.0  # how far the level of exponentials may be from the highest of them
 
@@ -71,8 +73,8 @@ class DualClusters:
         alpha: float32 (N, K), another array after a refresh. gram: float32 (K, K), alpha^T alpha.
         rows: float32 (5, K, d): S, V_true^T alpha, sums of rate x h^2, m, variances of V by alpha.
         totals: float64 (4, K): constant of the bound, sum of rates, instances since the refresh, refreshes.
-        seen: float64 (K,), instances before the last refresh. limits: float64 (3, K): instances that make a refresh due (equal for
-        all, of all; with ``printed`` of the cluster); a cluster's sum of rates that does, and instances that it must have then.
+        seen: float64 (K,), instances before the last refresh. limits: float64 (3, K): instances that make a refresh due (equal
+        numbers, of all; with ``printed`` of each); a cluster's sum of rates that does, and instances that it must have then.
         top_items: int32 (K, Q).
     """
 

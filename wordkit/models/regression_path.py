@@ -47,14 +47,14 @@ def lambda_grid(regression: Regression, count: int, ratio: float | None) -> np.n
     """``count`` lambdas from the least one known to give zero down to ``ratio`` times that, evenly on a logarithmic scale.
 
     Without a ratio it is a hundredth, or for penalties with squares what they need.
-    The bracket of the first is narrower than half a step, so that the second does not give zero.
+    The bracket of the first is that of a single fit, and narrower than half a step, so that the second does not give zero.
     """
     if ratio is None:
         ratio = _RATIOS.get(regression.settings.penalty, _RATIO)
     elif not 0 < positive("ratio", ratio) < 1:
         raise ValueError(f"ratio is {ratio!r}, expected a number between 0 and 1")
     step = -np.log(ratio) / max(count - 1, 1)
-    _, high = regression.largest(tol=min(1e-2, 0.25 * step))
+    _, high = regression.largest(tol=min(1e-3, 0.25 * step))
     return high * ratio ** (np.arange(count) / max(count - 1, 1))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wordkit.errors import WordkitError
+from wordkit.errors import WordkitError, times
 from wordkit.evaluation.result import Result
 from wordkit.formats.regression_data import check_sizes, read_groups, read_matrix, read_regression
 from wordkit.formats.regression_files import write_coefficients, write_path
@@ -58,7 +58,12 @@ class Run:
         yield f"{n} rows, {p} columns ({self.data.format})"
         constant = self._constant() if given["fit_intercept"] else 0
         if constant:
-            yield f"{constant} columns are constant: their coefficients are zero"
+            what = (
+                "columns are constant: their coefficients are"
+                if constant > 1
+                else "column is constant: its coefficient is"
+            )
+            yield f"{constant} {what} zero"
 
     def _constant(self) -> int:
         """How many columns have one value: an intercept leaves them nothing to say."""
@@ -138,6 +143,11 @@ class Run:
                 yield f"warning: at {missed} of {len(self.path.lams)} lambdas the gap is above --tol; raise --max-iter or --tol"
             return
         model = self.estimator
+        if not model.converged_:
+            yield (
+                f"warning: the gap is {model.gap_:.2g} after {times(model.n_iter_, 'iteration')}, above --tol; "
+                "raise --max-iter or --tol"
+            )
         if self._zeroing and not np.any(model.coef_):
             yield f"all coefficients are zero: lambda {model.lam_:.6g} is at or above lam_max {model.lam_max_:.6g}"
         if isinstance(model, TraceLassoCV) and model.lams_[-1] < model.lams_[0]:
