@@ -21,19 +21,19 @@ once or with the others makes no difference to what is learned.
 from libc.math cimport isfinite, log
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from dense_rows cimport add_scaled, dot, mixed_rows, picked_cells, place_of_largest, spread_cells, spread_row
+from dense_rows cimport add_scaled, dot, mixed_rows, picked_cells, spread_cells, spread_row
 from softmax_steps cimport (
     CONSTANT,
     GD,
     NCE,
     PENDING,
     PRINTED,
-    REFRESHED,
     WEIGHT,
     Noise,
     Objective,
     draw_items,
     full_mass,
+    nearest,
     shared_mass,
     take_noise,
     told_apart,
@@ -70,21 +70,7 @@ cdef struct Task:
     float* gains            # (3 k_width) what they gain times x
     Noise noise
     double gained
-    bint broken
-
-
-cdef inline Py_ssize_t nearest(const Task* task) noexcept nogil:
-    """The cluster of a row by (9); before their first refresh the emptiest takes it."""
-    cdef Py_ssize_t k, best = 0, n_k = task.k
-    cdef double value, highest = 0
-    cdef bint found = False
-    for k in range(n_k):
-        value = task.totals[PENDING * n_k + k]
-        if task.totals[REFRESHED * n_k + k] == 0 and (not found or value < highest):
-            found, best, highest = True, k, value
-    if found:
-        return best
-    return place_of_largest(task.products, task.totals + CONSTANT * n_k, n_k)
+    bint unseen, broken     # unseen: some cluster may not have had its first refresh
 
 
 cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_ssize_t nnz, Py_ssize_t item, float rate) noexcept nogil:
@@ -95,7 +81,7 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
     for k in range(3 * wide):
         task.products[k] = task.gains[k] = 0
     mixed_rows(task.products, task.sums, index, x, nnz, 3 * wide)
-    c = nearest(task)
+    c = nearest(task.products, task.totals, n_k, &task.unseen)
     top = task.top + c * q
     for s in range(q):
         task.items[s] = top[s]
@@ -139,7 +125,7 @@ cdef inline void printed_step(Task* task, const int32_t* index, const float* x, 
     for k in range(3 * wide):
         task.products[k] = task.gains[k] = 0
     mixed_rows(task.products, task.sums, index, x, nnz, 3 * wide)
-    c = nearest(task)
+    c = nearest(task.products, task.totals, n_k, &task.unseen)
     task.items[0] = <int32_t>item
     picked_cells(task.scores, task.cells, index, x, nnz, task.width, task.items, 1)
     value = task.scores[0] + task.bias[item] - task.products[c] - <float>task.totals[CONSTANT * n_k + c]
@@ -222,7 +208,7 @@ cdef int take_dual(Task* task, Py_ssize_t features, tuple arrays) except -1:
                 raise ValueError("a top class does not exist")
     task.k, task.k_width, task.q = k, wide, top.shape[1]
     task.shares, task.gram, task.sums, task.totals = &shares[0, 0], &gram[0, 0], &sums[0, 0], &totals[0, 0]
-    task.squares = &squares[0, 0]
+    task.squares, task.unseen = &squares[0, 0], True
     task.top = &top[0, 0] if top.shape[1] else NULL
     return 0
 

@@ -55,14 +55,6 @@ cdef inline void zero(float* row, Py_ssize_t d) noexcept nogil:
         row[c] = 0
 
 
-cdef inline Py_ssize_t largest(Py_ssize_t a, Py_ssize_t b) noexcept nogil:
-    return a if a > b else b
-
-
-cdef inline Py_ssize_t least(Py_ssize_t a, Py_ssize_t b) noexcept nogil:
-    return a if a < b else b
-
-
 cdef inline float* ring(float* rows, const Window* window, Py_ssize_t p) noexcept nogil:
     return rows + (p & window.mask) * window.d
 
@@ -89,8 +81,8 @@ cdef inline bint follow(const Window* window, Sentence* at, Py_ssize_t t) noexce
     while window.bounds[at.number + 1] <= t:
         at.number += 1
     at.begin, at.end = window.bounds[at.number], window.bounds[at.number + 1]
-    at.first = largest(at.begin, window.lo)
-    at.oldest = largest(at.begin, at.first - window.size)
+    at.first = max(at.begin, window.lo)
+    at.oldest = max(at.begin, at.first - window.size)
     return True
 
 
@@ -104,16 +96,16 @@ cdef inline void running_context(Window* window, Py_ssize_t t, float* h) noexcep
     cdef Py_ssize_t size = window.size, d = window.d, p
     if t == at.first:
         zero(window.sum, d)
-        for p in range(at.oldest, least(at.end, t + size)):
+        for p in range(at.oldest, min(at.end, t + size)):
             enter(window, p)
     if t + size < at.end:
         enter(window, t + size)
-    p = least(at.end, t + size + 1) - largest(at.begin, t - size) - 1
+    p = min(at.end, t + size + 1) - max(at.begin, t - size) - 1
     mean_without(h, window.sum, ring(window.contexts, window, t), <float>1 / <float>p, d)
     if t - size >= at.oldest:
         add_scaled(window.sum, -1, ring(window.contexts, window, t - size), d)
     if (t + 1 - at.first) % RESUM == 0:
-        sum_rows(window.sum, window.contexts, largest(at.oldest, t + 1 - size), least(at.end, t + 1 + size), window)
+        sum_rows(window.sum, window.contexts, max(at.oldest, t + 1 - size), min(at.end, t + 1 + size), window)
 
 
 cdef inline Py_ssize_t drawn_size(const Window* window, Py_ssize_t t) noexcept nogil:
@@ -122,7 +114,7 @@ cdef inline Py_ssize_t drawn_size(const Window* window, Py_ssize_t t) noexcept n
 
 cdef inline void drawn_context(Window* window, Py_ssize_t t, float* h) noexcept nogil:
     cdef Sentence* at = &window.ahead
-    cdef Py_ssize_t size = drawn_size(window, t), lo = largest(at.begin, t - size), hi = least(at.end, t + size + 1), p
+    cdef Py_ssize_t size = drawn_size(window, t), lo = max(at.begin, t - size), hi = min(at.end, t + size + 1), p
     zero(h, window.d)
     for p in range(lo, hi):
         if p != t:
@@ -144,8 +136,8 @@ cdef Py_ssize_t gather(Window* window, Block* block, Py_ssize_t t) noexcept nogi
         t += 1
     block.n = n
     for i in range(BLOCK):
-        block.coming[i] = window.words[least(t - n + i + 2, window.n - 1)]
-        block.entering[i] = window.words[least(t + window.size + i, window.n - 1)]
+        block.coming[i] = window.words[min(t - n + i + 2, window.n - 1)]
+        block.entering[i] = window.words[min(t + window.size + i, window.n - 1)]
     zero(block.contexts + n * d, (BLOCK - n) * d)
     return t
 
@@ -164,7 +156,7 @@ cdef inline void settle(Window* window, Py_ssize_t p, Py_ssize_t end) noexcept n
 cdef inline void settle_rest(Window* window, Py_ssize_t t) noexcept nogil:
     """The words of the last windows, left to right, where target t is not to come in this sentence."""
     cdef Py_ssize_t p
-    for p in range(largest(window.behind.oldest, t - window.size), least(window.behind.end, t + window.size)):
+    for p in range(max(window.behind.oldest, t - window.size), min(window.behind.end, t + window.size)):
         settle(window, p, t)
 
 
@@ -178,18 +170,18 @@ cdef inline void running_error(Window* window, Py_ssize_t t, const float* error)
         zero(ring(window.errors, window, t), d)
     else:
         due_row(ring(window.errors, window, t), window.due,
-                <float>1 / <float>(least(at.end, t + size + 1) - largest(at.begin, t - size) - 1), error, d)
+                <float>1 / <float>(min(at.end, t + size + 1) - max(at.begin, t - size) - 1), error, d)
     if t - size >= at.oldest:
         settle(window, t - size, t + 1)
     if (t + 1 - at.first) % RESUM == 0:
-        sum_rows(window.due, window.errors, largest(at.first, t + 1 - 2 * size), t + 1, window)
+        sum_rows(window.due, window.errors, max(at.first, t + 1 - 2 * size), t + 1, window)
     if t + 1 == at.end:
         settle_rest(window, t + 1)
 
 
 cdef inline void drawn_error(Window* window, Py_ssize_t t, float* error) noexcept nogil:
     cdef Sentence* at = &window.behind
-    cdef Py_ssize_t size = drawn_size(window, t), lo = largest(at.begin, t - size), hi = least(at.end, t + size + 1), p, c
+    cdef Py_ssize_t size = drawn_size(window, t), lo = max(at.begin, t - size), hi = min(at.end, t + size + 1), p, c
     if error is NULL:
         return
     for c in range(window.d):
@@ -291,11 +283,10 @@ cdef int take_dual(Task* task, tuple arrays) except -1:
     task.dual.means, task.dual.variances = &rows[3, 0, 0], &rows[4, 0, 0]
     task.dual.totals, task.dual.limits = &totals[0, 0], &limits[0, 0]
     task.dual.top = &top[0, 0] if top.shape[1] else NULL
-    task.dual.unseen = True
+    task.dual.unseen, task.dual.head = True, head
     task.dual.pending_all = 0
     for i in range(k):
         task.dual.pending_all += totals[<int>PENDING, i]
-    task.dual.head = head
     return 0
 
 
@@ -394,7 +385,7 @@ def mean_contexts(
         for t in range(lo, hi):
             while bounds[s + 1] <= t:
                 s += 1
-            a, b = largest(bounds[s], t - window), least(bounds[s + 1], t + window + 1)
+            a, b = max(bounds[s], t - window), min(bounds[s + 1], t + window + 1)
             zero(&out[t - lo, 0], d)
             found[t - lo] = b - a > 1
             for p in range(a, b):

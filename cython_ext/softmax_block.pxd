@@ -98,7 +98,7 @@ cdef inline void dual_step(Task* task, Block* block, Py_ssize_t i) noexcept nogi
     add_mix(scores, gram, block.steps, i, width)
     for k in range(n_head):
         scores[k] += task.bias[k]
-    c = nearest(dual, scores + n_head + BLOCK)
+    c = nearest(scores + n_head + BLOCK, dual.totals, n_k, &dual.unseen)
     catch_up(task, block, c, i)
     centre = dual.products + c * d
     product = scores[n_head + BLOCK + c]

@@ -63,7 +63,7 @@ cdef struct Dual:
     const int32_t* top     # (K, q) items whose term (b) is done at once
     Py_ssize_t q
     Py_ssize_t head        # the first items, whose probabilities are exact; alpha is of the others
-    bint unseen            # some cluster has not had its first refresh
+    bint unseen            # some cluster may not have had its first refresh
 
 
 cdef struct Noise:
@@ -120,20 +120,20 @@ cdef inline int32_t drawn(const Noise* noise, Py_ssize_t n, uint64_t random) noe
     return <int32_t>place if <float>(random & <uint64_t>0xFFFFFFFF) * <float>2.3283064e-10 < noise.keep[place] else noise.alias[place]
 
 
-cdef inline Py_ssize_t nearest(Dual* dual, const float* scores) noexcept nogil:
-    """The cluster of a context by (9), of its products with V^T alpha; before their first refresh all are equal, and the
-    emptiest takes it."""
+cdef inline Py_ssize_t nearest(const float* scores, const double* totals, Py_ssize_t n_k, bint* unseen) noexcept nogil:
+    """The cluster of a context or row by (9), of its products with the true outputs' centres; before their first refresh all
+    are equal, and the emptiest takes it. ``unseen``: whether there may be such; cleared where there are none any more."""
     cdef Py_ssize_t k, best = 0
     cdef double highest = 0
     cdef bint found = False
-    if dual.unseen:
-        for k in range(dual.k):
-            if dual.totals[REFRESHED * dual.k + k] == 0 and (not found or dual.totals[PENDING * dual.k + k] < highest):
-                found, best, highest = True, k, dual.totals[PENDING * dual.k + k]
+    if unseen[0]:
+        for k in range(n_k):
+            if totals[REFRESHED * n_k + k] == 0 and (not found or totals[PENDING * n_k + k] < highest):
+                found, best, highest = True, k, totals[PENDING * n_k + k]
         if found:
             return best
-        dual.unseen = False
-    return place_of_largest(scores, dual.totals + CONSTANT * dual.k, dual.k)
+        unseen[0] = False
+    return place_of_largest(scores, totals + CONSTANT * n_k, n_k)
 
 
 cdef inline double shared_mass(const float* scores, float* weights, double tail, Py_ssize_t n) noexcept nogil:
@@ -182,7 +182,7 @@ cdef inline void printed_step(Task* task, Py_ssize_t item, float rate) noexcept 
     cdef float score
     cdef double log_sum
     products(dual.products, task.h, n_k, d, task.scores)
-    c = nearest(dual, task.scores)
+    c = nearest(task.scores, dual.totals, n_k, &dual.unseen)
     score = dot(row, task.h, d) + task.bias[item]
     log_sum = task.scores[c] + dual.totals[CONSTANT * n_k + c]
     if not isfinite(score) or not isfinite(log_sum):

@@ -42,7 +42,7 @@ def plain(name: str, p: list[float], q: list[float]) -> float:
 value = st.one_of(st.just(0.0), st.floats(1e-6, 1))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.lists(value, min_size=3, max_size=3), st.lists(value, min_size=3, max_size=3)),

@@ -34,7 +34,7 @@ wide = st.floats(-(2.0**120), 2.0**120, width=32)
 shapes = st.tuples(st.integers(1, 12), st.integers(1, 4))
 
 
-@settings(deadline=None, max_examples=250)
+@settings(max_examples=250)
 @given(
     st.one_of(arrays(np.float32, shapes, elements=few), arrays(np.float32, shapes, elements=wide)),
     st.integers(1, 15),

@@ -28,7 +28,7 @@ def small_blocks(monkeypatch) -> None:
         monkeypatch.setattr(vector_offsets, name, size)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 6), st.integers(1, 12), st.integers(0, 30),
     st.sampled_from(METHODS), st.booleans(), st.booleans(),

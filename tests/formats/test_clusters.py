@@ -39,7 +39,7 @@ letters = st.characters(exclude_characters="\t\n\0", exclude_categories=["Cs"])
 names = st.text(letters, min_size=1, max_size=6).filter(lambda word: not word.endswith("\r"))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(names, st.integers(0, 10**18 - 1), st.integers(0, 4)), min_size=1, unique_by=lambda row: row[0]),
     st.sampled_from(["x.paths", "x.gz"]),

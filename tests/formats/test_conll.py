@@ -324,7 +324,7 @@ pieces = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(pieces | st.binary(max_size=3), max_size=30).map(b"".join),
     st.integers(1, 40),

@@ -106,7 +106,7 @@ def sentences(draw):
     return Sentence.from_columns(**columns, heads=heads, comments=comments)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(sentences(), min_size=1, max_size=4), st.integers(1, 300))
 def test_written_and_read_back_is_the_same(tmp_path_factory, written, block_bytes):
     path = tmp_path_factory.getbasetemp() / "round.conllu"

@@ -43,7 +43,7 @@ words = st.lists(
 dtypes = st.sampled_from([np.int32, np.int64, np.float32, np.float64])
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words, dtypes, st.integers(0, 2**32 - 1), st.sampled_from(["c.npz", "c.npz.gz", "c"]))
 def test_round_trip(tmp_path, words, dtype, seed, name):
     random = np.random.default_rng(seed)
@@ -238,7 +238,7 @@ def test_other_files(tmp_path):
         read_counts(tmp_path / "absent")
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_damaged_bytes_only_ever_raise_one_line(tmp_path, data):
     """Bytes changed, cut or added anywhere."""

@@ -19,7 +19,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("forest") / "forest.txt"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), M=st.integers(1, 60))
 def test_round_trip(path, seed, M):
     parents = random_parents(np.random.default_rng(seed), M)
@@ -29,7 +29,7 @@ def test_round_trip(path, seed, M):
     np.testing.assert_array_equal(found, parents)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.one_of(st.binary(), st.text("-01 \n\r9x").map(str.encode)))
 def test_arbitrary_bytes_are_read_or_refused_in_one_line(path, content):
     path.write_bytes(content)

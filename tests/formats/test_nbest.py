@@ -15,7 +15,7 @@ from wordkit.formats.nbest import ListReader, NbestLists, iter_lists, list_write
 from wordkit.formats.nbest_counts import CandidateCounts, read_counts, write_counts
 from wordkit.tally import Tally
 
-same_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 fewer = settings(same_folder, max_examples=40)
 LISTS = "# made by hand\n0.5 qid:7 1:1 3:-2\n0.25 qid:7\n\n1 qid:3 2:0.5 # the only one\n"
 

@@ -24,7 +24,7 @@ def write(tmp_path, text: str | bytes, name: str = "x"):
     return str(path)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(numbers, min_size=width, max_size=width), min_size=1)),
     st.sampled_from([",", "\t", ";", " ", ", "]), st.booleans(), st.sampled_from(["\n", "\r\n", "\n\n"]),
@@ -61,7 +61,7 @@ def test_faults_name_their_line(tmp_path, text, says):
     assert says in str(caught.value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=60))
 def test_arbitrary_bytes_only_raise_wordkit_errors(tmp_path_factory, content):
     path = write(tmp_path_factory.mktemp("bytes"), content)

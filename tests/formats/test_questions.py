@@ -107,7 +107,7 @@ pieces = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(pieces, max_size=40).map(b"".join), st.booleans())
 def test_any_bytes_are_questions_or_a_clean_error(tmp_path_factory, content, skip):
     path = tmp_path_factory.getbasetemp() / "hostile_questions.txt"

@@ -17,7 +17,7 @@ from wordkit.formats.opening import Input
 from wordkit.formats.svmlight import iter_svmlight, read_svmlight, write_svmlight
 from wordkit.tally import Tally
 
-same_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def test_values_are_not_read(tmp_path):
         read_vectors(path)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.dictionaries(
         st.text(st.characters(codec="utf-8", exclude_characters="/\\\0"), min_size=1, max_size=70),

@@ -110,7 +110,7 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(tables, st.sampled_from(FORMATS), st.sampled_from(["", ".gz", ".bz2", ".xz"]), st.booleans())
 @example((["3"], np.float32([[2]])), "glove", "", True)
 @example((["a", " b", "\ufeff"], np.float32([[1], [-0.0], [1e-40]])), "word2vec", "", False)
@@ -154,7 +154,7 @@ parts = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     st.lists(parts, max_size=8).map(b"".join),
     st.sampled_from([None, *FORMATS]),
@@ -178,7 +178,7 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, data, format, skip, com
     assert peak < 120e6  # the decompressor of .xz alone takes some
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(st.sampled_from(list(SUFFIX)), st.integers(0, 400), st.integers(0, 255), st.booleans())
 def test_one_wrong_byte_or_an_early_end(tmp_path_factory, format, place, byte, cut):
     path = tmp_path_factory.getbasetemp() / f"wrong{SUFFIX[format]}"

@@ -34,7 +34,7 @@ def sentences(draw):
     return np.array(words, np.int32), np.array(tags, np.int32), n_tags
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sentences(), st.integers(0, 1000))
 def test_scores_are_sums_of_the_weights_at_the_places(sentence, seed):
     words, tags, n_tags = sentence
@@ -60,7 +60,7 @@ def step(words, tags, gold, predicted, n_tags, *, C=0.1, time=3.0, seed=1, bits=
     return tau, before, weights, totals
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.sampled_from([1e-4, 0.01, 10.0]))
 def test_a_step_is_the_least_change_that_mends_the_loss(seed, C):
     random = np.random.default_rng(seed)

@@ -52,7 +52,7 @@ def made(seed, largest, words, C, share, entries=2000):
     return State(counts, random.permutation(np.arange(words) % C), C, XLOGX[:entries])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seeds, largest, st.integers(1, 9), st.integers(1, 6), shares, st.sampled_from([1, 2000]))
 def test_each_word_goes_to_its_best_class(seed, largest, words, C, share, entries):
     state = made(seed, largest, words, min(C, words), share, entries)
@@ -74,7 +74,7 @@ def test_each_word_goes_to_its_best_class(seed, largest, words, C, share, entrie
             assert new == best
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seeds, largest, st.integers(2, 14), st.integers(1, 5), shares)
 def test_objective_never_falls_and_ends_in_a_fixed_point(seed, largest, words, C, share):
     state = made(seed, largest, words, min(C, words), share)
@@ -93,7 +93,7 @@ def test_objective_never_falls_and_ends_in_a_fixed_point(seed, largest, words, C
             assert values.max() <= value + slack
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seeds, largest, st.integers(2, 12), st.integers(1, 5), shares)
 def test_words_in_no_class_are_put_where_the_objective_of_what_stands_is_best(seed, largest, words, C, share):
     """Its sums over rows and columns are those of all bigrams of the words that stand."""

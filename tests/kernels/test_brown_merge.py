@@ -74,7 +74,7 @@ shapes = {"words": st.integers(1, 9), "C": st.integers(1, 9), "share": st.sample
 largest = st.sampled_from([1, 3, 900, 5000, 2**33])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seed=seeds, largest=largest, entries=st.sampled_from([1, 50, 2000]), **shapes)
 def test_every_merge_loses_least(seed, largest, entries, words, C, share):
     """Word after word; where several pairs lose the same, any of them is right."""
@@ -99,7 +99,7 @@ def test_every_merge_loses_least(seed, largest, entries, words, C, share):
             np.testing.assert_array_equal(labels, earlier)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=seeds, largest=st.sampled_from([900, 10**6, 2**33]), **shapes)
 def test_classes_equal_the_twin(seed, largest, words, C, share):
     """Full tables of random numbers have no ties."""
@@ -110,7 +110,7 @@ def test_classes_equal_the_twin(seed, largest, words, C, share):
     assert mine == {frozenset(members) for members in twin.greedy(counts, C)}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seeds, largest, st.integers(1, 20), st.sampled_from([0.1, 0.5, 1.0]))
 def test_losses_from_counts(seed, largest, M, share):
     random = np.random.default_rng(seed)
@@ -126,7 +126,7 @@ def test_losses_from_counts(seed, largest, M, share):
     np.testing.assert_array_equal(window.loss, window.loss.T)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seeds, largest, st.integers(1, 8), st.sampled_from([0.1, 0.5, 1.0]))
 def test_joins_lose_least_down_to_one_class(seed, largest, M, share):
     N = random_counts(np.random.default_rng(seed), M, largest, share)

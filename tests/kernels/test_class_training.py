@@ -67,7 +67,7 @@ class Setting:
         )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from(["dcme", "printed", "nce", "ns", "gd"]), st.integers(0, 10),
        st.sampled_from([1, 3, 9]))  # fmt: skip
 def test_equals_its_twin(seed, objective, top, k):

@@ -91,7 +91,7 @@ def good_sentence(draw):
 blocks = st.lists(st.one_of(any_line, good_sentence()), max_size=12)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     blocks,
     st.sampled_from(["\n", "\r\n"]),
@@ -105,14 +105,14 @@ def test_equals_its_twin(lines, newline, policy, columns, final, closed):
     same(text.encode(), tuple(columns), 10, policy, final)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=80) | st.lists(st.sampled_from(list(b"\t\n\r #1_")), max_size=80).map(bytes))
 def test_arbitrary_bytes_equal_the_twin(block):
     for final in (True, False):
         same(block, (1,), 8, "any", final)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(blocks, st.data())
 def test_a_cut_block_gives_the_whole_sentences_before_the_cut(lines, data):
     block = "\n".join(lines).encode()
@@ -209,7 +209,7 @@ def check(sentences):
     return heads, offsets, status, word_at, roots
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.lists(st.integers(-1, 7), max_size=7), min_size=1, max_size=4))
 def test_check_trees_equals_its_twin(sentences):
     _, _, status, word_at, roots = check(sentences)
@@ -234,7 +234,7 @@ def trees(draw):
     return heads
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(trees(), min_size=1, max_size=4))
 def test_order_and_gaps_equal_their_twins(sentences):
     heads, offsets, status, _, _ = check(sentences)

@@ -61,7 +61,7 @@ def counted(stream, V, before, after, first=0, last=None, rows=None):
     )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(seeds, st.sampled_from([1, 2, 63, 64, 65, 200]), st.integers(0, 300), st.floats(0, 1))
 def test_places(seed, V, length, cut):
     random = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def test_places(seed, V, length, cut):
     assert starts[V] == len(places)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     seeds, st.sampled_from([1, 2, 63, 64, 65, 200]), st.integers(0, 300), st.integers(0, 7), st.integers(0, 7),
     st.sampled_from([0.02, 0.15, 0.9]), dtypes,
@@ -114,7 +114,7 @@ def test_by_hand():
     )  # word 1 is V: it keeps its place
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seeds, st.sampled_from([1, 64, 65, 300]), st.integers(1, 6), st.integers(1, 4), dtypes)
 def test_sums_of_tables(seed, V, rows, tables, dtype):
     random = np.random.default_rng(seed)

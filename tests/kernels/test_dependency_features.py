@@ -33,7 +33,7 @@ def written_out(words, tags, heads):
     return [twin.features([WORDS[w] for w in words], [TAGS[t] for t in tags], tree) for tree in heads]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 5), st.integers(1, 6), st.integers(0, 10**6))
 def test_features_of_short_trees(n, k, seed):
     random = np.random.default_rng(seed)
@@ -43,7 +43,7 @@ def test_features_of_short_trees(n, k, seed):
     assert named(words, tags, heads) == written_out(words, tags, heads)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(6, 40), st.integers(0, 10**6))
 def test_features_of_long_trees_crossing_or_not(n, seed):
     random = np.random.default_rng(seed)

@@ -55,7 +55,7 @@ def run_twin(vectors, H, words, bounds, rate, slope, decay, curvature):
     return gained
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from(["dcme", "printed", "nce", "ns", "gd"]), st.sampled_from([0.0, 0.05]),
        st.sampled_from([0, 3]), st.sampled_from([1, 3, 11]))  # fmt: skip
 def test_windows_and_steps_equal_their_twin(seed, objective, decay, head, k):

@@ -26,7 +26,7 @@ def draw(n, seed, ties=False):
     return np.round(arcs) if ties else arcs
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 5), st.integers(1, 200), st.integers(0, 10**6), st.booleans())
 def test_trees_and_scores_are_those_of_all_trees(n, k, seed, ties):
     arcs = draw(n, seed, ties)

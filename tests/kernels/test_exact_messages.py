@@ -40,7 +40,7 @@ def expect(found, batch, model, theirs, rtol=1e-10, atol=1e-12):
     assert status == (np.isneginf(theirs.log_likelihood).sum(), 0)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([1, 2, 7, 8, 33]),
@@ -55,7 +55,7 @@ def test_equals_message_passing(seed, classes, labels, shape, max_length):
     expect(run(batch, model), batch, model, twin.infer(batch, model))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.sampled_from(twin.SHAPES))
 def test_equals_enumeration(seed, classes, shape):
     rng = np.random.default_rng(seed)

@@ -81,7 +81,7 @@ def run(*args, **kwargs):
     return made["codes"], made["gaps"], made["objectives"], made["iterations"]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     seed=seeds, M=st.integers(1, 25), n=st.sampled_from([1, 5, 70]), lam=st.sampled_from([0.01, 0.3, 2.0]),
     nonnegative=st.booleans(),
@@ -100,7 +100,7 @@ def test_equals_the_twin(seed, M, n, lam, nonnegative):
     assert (twin.stationarity(D, X, codes, parents, lam, nonnegative) < 1e-3).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     seed=seeds,
     M=st.integers(1, 40),
@@ -120,7 +120,7 @@ def test_the_gap_bounds_what_is_missing_at_every_step(seed, M, lam, nonnegative,
     assert (iterations <= steps).all() and (iterations[gaps > 0] == steps).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     seed=seeds, M=st.integers(1, 30), lam=st.sampled_from([0.05, 0.5]), nonnegative=st.booleans(), steps=st.integers(1, 30),
     scale=st.sampled_from([0.1, 1.0, 10.0]),
@@ -141,7 +141,7 @@ def test_every_step_equals_the_twin(seed, M, lam, nonnegative, steps, scale):
         )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=seeds, M=st.integers(1, 30), lam=st.sampled_from([0.05, 0.5, 2.0]))
 def test_subgradients_at_the_minimum(seed, M, lam):
     random = np.random.default_rng(seed)

@@ -34,7 +34,7 @@ def shrunk_alone(A, parents, t, nonnegative=False):
     return rows.T
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     seed=seeds, M=st.integers(1, 150), n=st.sampled_from([1, 2, 63, 64, 65, 130]),
     dtype=st.sampled_from([np.float32, np.float64]), nonnegative=st.booleans(),
@@ -51,7 +51,7 @@ def test_equals_the_twin(seed, M, n, dtype, nonnegative, scale, zeros):
         np.testing.assert_allclose(found, expected, rtol=0, atol=10 * TOLERANCE[dtype])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seed=seeds, M=st.integers(1, 100), t=st.floats(0, 3))
 def test_what_is_not_zero_hangs_on_what_is_not_zero(seed, M, t):
     """Zeros come in whole subtrees (no input is zero here, so a node is zero only if a group above it or its own is)."""
@@ -62,7 +62,7 @@ def test_what_is_not_zero_hangs_on_what_is_not_zero(seed, M, t):
     assert not ((Z[children] != 0) & (Z[parents[children]] == 0)).any()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seed=seeds, M=st.integers(1, 60), t=st.floats(0.01, 2))
 def test_no_further_apart_than_before_and_least_of_all(seed, M, t):
     """Nonexpansive, and no point near the result has a lower objective."""

@@ -35,7 +35,7 @@ def run(X, sampling, layout, A, D, n, lam, tau, rate, total, printed=False, nonn
     return layout.unpack(codes), layout.unpack(dictionary), loss[0], done
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10**6), FORESTS, st.sampled_from(["alias", "uniform"]), st.sampled_from([0, 0.4, 1]), st.booleans(),
     st.booleans(), st.sampled_from([0, 0.02, 0.4]), st.sampled_from([0, 0.1]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from wordkit._kernels import format_floats
@@ -84,7 +84,6 @@ exact = st.floats(2.0**-40, 2.0**66, width=32).flatmap(lambda x: st.sampled_from
 pairs = st.tuples(st.integers(0, 2**31 - 2), exact)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(pairs, max_size=5), max_size=5), st.integers(0, 1))
 def test_features_are_texts_of_python(rows, base):
     _, _, text = features(rows, base, b"h\n" * len(rows))

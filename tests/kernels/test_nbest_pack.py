@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.kernels.rerank_cases import V, dense_of, lists_of, some_lists
 from wordkit._kernels import nbest_pack
@@ -24,7 +24,6 @@ def counted(lists, parts=1):
 
 
 @given(some_lists)
-@settings(deadline=None)
 def test_counts_the_lists_in_which_a_feature_varies(made):
     lists = lists_of(made)
     rows = [rows for _, rows in dense_of(made)]
@@ -46,7 +45,6 @@ def test_zeros_that_are_written_are_as_none():
 
 
 @given(some_lists)
-@settings(deadline=None)
 def test_packing_keeps_values_under_new_numbers(made):
     lists = lists_of(made)
     lookup = np.array([2, -1, 0, 1, -1, 3, 4], np.int32)

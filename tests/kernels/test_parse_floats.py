@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.reference import vector_text as twin
 from wordkit._kernels import parse_floats
 
-SETTINGS = settings(deadline=None, max_examples=150)
+SETTINGS = settings(max_examples=150)
 
 
 def parse(block: bytes, dim: int, capacity: int = 1000, places: int = 50):
@@ -169,7 +169,7 @@ pieces = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(st.lists(pieces, max_size=40).map(b"".join), st.integers(1, 3), st.integers(1, 4))
 @example(b"  1 2\nnew york 1 2\n1 2 3\n a  1 2\na\t1 2 \r\n\n \n 1 2\nb 1", 2, 1)
 def test_rows_equal_the_twin(block, dim, capacity):

@@ -35,7 +35,7 @@ def emission_case(seed, V=12, C=20, k=5):
     return trees, model, infer(trees, model, k)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seeds, st.sampled_from([1, 5, 33]), st.integers(1, 40), st.sampled_from([0.0, 0.2]))
 def test_transitions_equal_dense_sums(seed, C, k, epsilon):
     random = np.random.default_rng(seed)
@@ -114,7 +114,7 @@ def test_transitions_may_be_their_own_image():
     np.testing.assert_array_equal(apart, within)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.integers(0, 6), max_size=30))
 def test_words_are_grouped_in_order(words):
     words = np.array(words, np.int32)
@@ -123,7 +123,7 @@ def test_words_are_grouped_in_order(words):
     assert runs[: n + 1].tolist() == [0, *np.cumsum(np.unique(words, return_counts=True)[1])]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seeds, st.sampled_from([0.0, 1e-2, 0.5]), st.booleans())
 def test_emissions_equal_dense_sums(seed, smoothing, dense):
     trees, model, outputs = emission_case(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import reweighted_step as twin
@@ -26,7 +26,6 @@ def smooth(P, values, rows, mu):
 
 
 @given(seeds, shapes, st.integers(0, 3))
-@settings(deadline=None)
 def test_eigenvectors(seed, shape, zeros):
     draw = np.random.default_rng(seed)
     P, w = draw.standard_normal(shape), draw.standard_normal(shape[1])
@@ -39,7 +38,6 @@ def test_eigenvectors(seed, shape, zeros):
 
 
 @given(seeds, shapes, st.sampled_from([1e-6, 1.0, 100.0]))
-@settings(deadline=None)
 def test_smoothed_and_mended(seed, shape, mu):
     draw = np.random.default_rng(seed)
     P, w, d = draw.standard_normal(shape), draw.standard_normal(shape[1]), draw.standard_normal(shape[1])
@@ -61,7 +59,6 @@ def test_smoothed_and_mended(seed, shape, mu):
 
 
 @given(seeds, shapes)
-@settings(deadline=None)
 def test_weighted_system(seed, shape):
     draw = np.random.default_rng(seed)
     X, y, D = (
@@ -75,7 +72,6 @@ def test_weighted_system(seed, shape):
 
 
 @given(seeds, st.integers(1, 8), st.integers(0, 40))
-@settings(deadline=None)
 def test_extrapolation(seed, kept, more):
     draw = np.random.default_rng(seed)
     p = 2 * kept + more  # not nearly square: a hundred digits would be needed for some of those

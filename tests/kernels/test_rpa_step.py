@@ -110,7 +110,7 @@ def test_embedding_first_leaves_the_weights_what_is_left():
 numbers = st.floats(-2, 2)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.floats(0.05, 50), st.floats(0.02, 20), st.booleans())
 def test_joint_step_is_the_optimum_of_problem_5(seed, C, lam, sparse):
     random = np.random.default_rng(seed)
@@ -143,7 +143,7 @@ def test_joint_step_is_the_optimum_of_problem_5(seed, C, lam, sparse):
     assert mine <= best * (1 + 1e-5) + 1e-9
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     numbers,
     numbers,
@@ -165,7 +165,7 @@ def test_exact_blocks_never_raise_the_objective(w, v, s, C, lam, y, update):
     assert all(b <= a * (1 + 1e-9) + 1e-12 for a, b in itertools.pairwise(values))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.floats(0.01, 100))
 def test_regret_bound_of_proposition_3(seed, C):
     """With Phi held fixed: sum of squared losses <= (R^2 + 1/2C) (|u*|^2 + 2C sum of u*'s squared losses), from u_1 = 0."""

@@ -19,7 +19,7 @@ def sorted_choice(values, k, epsilon):
     return sorted(int(i) for i in order[:size] if values[i] > 0)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([1, 2, 5, 31, 32, 33, 63, 64, 65, 100, 128, 511, 512, 513, 1100]),

@@ -60,7 +60,7 @@ def joined(components):
     some_lists, st.integers(1, 4), st.integers(1, 3), st.booleans(), st.booleans(), st.integers(0, 3),
     st.sampled_from(["approximate", "sequential"]), st.sampled_from([0.05, 5.0]), st.integers(0, 5),
 )  # fmt: skip
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_equals_dense_tensors(made, order, rank, by_cost, printed, plain, mapping, C, seed):
     packed = packed_of(made)
     layout = Layout(V, plain, mode_sizes(V - plain, order), mapping)
@@ -134,7 +134,6 @@ def test_an_exact_step_solves_its_problem():
 
 
 @given(some_lists, st.integers(1, 4), st.integers(1, 3), st.integers(0, 3), st.integers(0, 5), st.booleans())
-@settings(deadline=None)
 def test_scores_equal_those_of_the_dense_tensor(made, order, rank, plain, seed, wide):
     packed = packed_of(made, wide=wide)
     layout = Layout(V, plain, mode_sizes(V - plain, order), "approximate")

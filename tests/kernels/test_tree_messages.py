@@ -28,7 +28,7 @@ def pairs_of(trees, model, outputs, t):
     return full, parent
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seeds, st.integers(1, 5), st.integers(1, 6), st.sampled_from([0.0, 0.3]), st.sampled_from(twin.SHAPES))
 def test_equals_enumeration_over_kept_classes(seed, C, k, epsilon, kind):
     random = np.random.default_rng(seed)
@@ -44,7 +44,7 @@ def test_equals_enumeration_over_kept_classes(seed, C, k, epsilon, kind):
         np.testing.assert_allclose(pairs_of(trees, model, outputs, t)[0], pairs[t], rtol=1e-4, atol=1e-5)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     seeds,
     st.sampled_from([1, 5, 33, 70]),
@@ -74,7 +74,7 @@ def test_equals_the_equations(seed, C, k, epsilon, kind, preferring):
         np.testing.assert_allclose(above, expected.above[t][outputs.supports()[parent]], rtol=1e-4)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seeds, st.sampled_from([1, 5, 33, 70]), st.integers(1, 80), st.sampled_from([0.0, 0.05]))
 def test_bounds_and_marginals(seed, C, k, epsilon):
     random = np.random.default_rng(seed)

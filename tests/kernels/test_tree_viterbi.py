@@ -71,7 +71,7 @@ def assert_best(batch, model, found, best, value):
         np.testing.assert_allclose(twin.log_probability(batch, model, found), value, rtol=1e-13, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @example(327586, 2, 1, "chain")  # two paths of the same factors in another order
 @given(
     st.integers(0, 10**6), st.sampled_from([1, 2, 7, 33, 70]), st.integers(1, 3), st.sampled_from(twin.SHAPES)
@@ -87,7 +87,7 @@ def test_equals_the_twin(seed, classes, labels, shape):
     assert_best(batch, model, found, best, value)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from([1, 5, 33]), st.integers(1, 6), st.sampled_from(twin.SHAPES))
 def test_supports_equal_the_twin(seed, classes, k, shape):
     rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def test_supports_equal_the_twin(seed, classes, k, shape):
     assert all(one in kept for one, kept in zip(found, supports, strict=True))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from(twin.SHAPES))
 def test_equals_enumeration(seed, shape):
     rng = np.random.default_rng(seed)

@@ -32,7 +32,7 @@ def four_bytes():
     return itertools.product(EDGES[-8:], EDGES[:9], EDGES[:9:2], [0x7F, 0x80, 0xBF, 0xC2])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.text(max_size=20).map(str.encode) | st.just(b"a" * 40) | st.binary(max_size=3)).map(b"".join)
 )

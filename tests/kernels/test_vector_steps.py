@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.rerank_cases import V, dense_of, packed_of, random_lists, some_lists
@@ -30,7 +30,6 @@ def learned(
     some_lists, st.booleans(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([0.125, 1.0, 100.0]),
     st.lists(st.integers(-8, 8), min_size=V, max_size=V),
 )  # fmt: skip
-@settings(deadline=None)
 def test_equals_the_equations(made, by_cost, printed, perceptron, wide, C, eighths):
     packed = packed_of(made, wide=wide)
     how = {"C": C, "by_cost": by_cost, "printed": printed, "perceptron": perceptron}

@@ -19,7 +19,7 @@ def random_table(seed, rows, columns, share=0.3):
     return random.integers(1, 50, (rows, columns)) * (random.random((rows, columns)) < share)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 40), st.booleans(),
     st.sampled_from([0.0, 1.0, 2.0, 0.5]), st.sampled_from([np.int32, np.int64, np.float32, np.float64]),

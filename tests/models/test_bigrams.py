@@ -40,7 +40,7 @@ def sentences_of(random, trees: bool):
     return sentences, heads, heads
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     seed=seeds, trees=st.booleans(), most=st.sampled_from([0, 5, 1 << 22]), a_time=st.sampled_from([1, 5, 99])
 )
@@ -89,7 +89,7 @@ def test_no_word_and_no_bigram():
         assert found.class_counts(np.zeros(size, np.int32), 2).tolist() == [[0, 0], [0, 0]]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seeds, st.integers(1, 8), st.integers(1, 4))
 def test_mutual_information_of_classes(seed, V, C):
     random = np.random.default_rng(seed)

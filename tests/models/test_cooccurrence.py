@@ -50,7 +50,7 @@ sentences = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     sentences.filter(any), st.integers(1, 24), st.sampled_from(["both", "left", "right"]),
     st.sampled_from(["none", "harmonic"]), st.integers(1, 3), st.booleans(), st.booleans(), st.sampled_from([1, 1 << 30]),

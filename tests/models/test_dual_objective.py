@@ -25,7 +25,7 @@ def table(seed: int, m: int = 30, n: int = 7, k: int = 4):
     return scores, items, alpha
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6))
 def test_theorem_4_1(seed):
     """The within-cluster divergence (19) is what (8) lies above (4)."""
@@ -36,7 +36,7 @@ def test_theorem_4_1(seed):
     assert within_cluster_divergence(scores, alpha, clusters) == pytest.approx(gap, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6))
 def test_objective_never_increases_in_the_steps_of_clusters_and_centres(seed):
     scores, items, alpha = table(seed)

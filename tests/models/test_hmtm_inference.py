@@ -95,7 +95,7 @@ cases = given(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @cases
 @example(0, "tree", 1, 1, True)  # single tokens
 def test_exact_statistics_equal_the_twin(seed, shape, classes, length, same):
@@ -104,7 +104,7 @@ def test_exact_statistics_equal_the_twin(seed, shape, classes, length, same):
     check_add(Exact(1), trees, batch, source, target, None, 1e-9, 1e-12)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @cases
 def test_projected_statistics_equal_the_twin_on_the_same_supports(seed, shape, classes, length, same):
     source, (trees, batch) = statistics(seed, classes), batches(seed, shape, length=length)
@@ -120,7 +120,7 @@ def test_projected_statistics_equal_the_twin_on_the_same_supports(seed, shape, c
     check_add(inference, trees, batch, source, target, supports, 5e-5, 1e-5)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from(twin.SHAPES), st.integers(1, 9))
 def test_likelihoods_and_posteriors_equal_the_twin(seed, shape, classes):
     source, (trees, batch) = statistics(seed, classes), batches(seed, shape)
@@ -144,7 +144,7 @@ def test_likelihoods_and_posteriors_equal_the_twin(seed, shape, classes):
         np.testing.assert_array_equal(array, before[name])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from(twin.SHAPES), st.integers(1, 9))
 def test_best_classes_are_as_probable_as_the_twins(seed, shape, classes):
     source, (trees, batch) = statistics(seed, classes), batches(seed, shape)

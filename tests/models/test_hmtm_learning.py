@@ -149,7 +149,7 @@ def test_batch_em_is_the_twins(structure):
     )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(STRUCTURES),

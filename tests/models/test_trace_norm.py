@@ -39,7 +39,7 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return unit_columns(P), w
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds)
 def test_proposition_3_only_the_gram_matrix_counts(seed):
     P, w = drawn(seed)
@@ -53,7 +53,7 @@ def test_proposition_3_only_the_gram_matrix_counts(seed):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds)
 def test_proposition_4_between_l2_and_l1(seed):
     P, w = drawn(seed)
@@ -61,7 +61,7 @@ def test_proposition_4_between_l2_and_l1(seed):
     assert trace_norm_penalty(P, w) <= np.abs(w).sum() * (1 + 1e-12) + 1e-12
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds)
 def test_proposition_5_and_the_bracket_of_the_dual_norm(seed):
     P, _ = drawn(seed)
@@ -78,7 +78,7 @@ def test_proposition_5_and_the_bracket_of_the_dual_norm(seed):
     assert max(u @ v / trace_norm_penalty(P, v) for v in trials) <= found.high * (1 + 1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds)
 def test_proposition_6_subgradient(seed):
     P, w = drawn(seed)
@@ -141,7 +141,7 @@ def test_refusals():
         trace_norm_penalty(np.eye(2), np.ones(3))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds, st.floats(1e-8, 1.0))
 def test_smoothed_view_and_feasible_matrices(seed, mu):
     P, w = drawn(seed)
@@ -165,7 +165,7 @@ def test_smoothed_view_and_feasible_matrices(seed, mu):
     assert operator_norm(turned) == pytest.approx(np.linalg.norm(straight, 2), rel=1e-7, abs=1e-9)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seeds, st.floats(0.01, 2.0), st.sampled_from(["identity", "blocks", "toeplitz"]), st.booleans())
 def test_gap_is_never_negative_and_bounds_the_distance(seed, share, kind, tall):
     n, p = (24, 8) if tall else (8, 16)
@@ -185,7 +185,7 @@ def test_gap_is_never_negative_and_bounds_the_distance(seed, share, kind, tall):
     assert min(v.primal for v in values) >= max(v.primal - v.gap for v in values) - 1e-9 * problem.zero_loss
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds, st.floats(0.01, 2.0), st.floats(1e-6, 1.0))
 def test_the_norm_that_a_gap_needs(seed, share, wanted):
     X, y = regression("blocks", 8, 16, seed=seed)
@@ -202,7 +202,7 @@ def test_the_norm_that_a_gap_needs(seed, share, wanted):
         assert proof.gap(0.9 * norm).gap <= gap * (1 + 1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds)
 def test_proposition_7_trace_norm_as_an_infimum(seed):
     """||M||_* = 1/2 inf tr(M^T S^-1 M) + tr S, over positive definite S; at S = (M M^T)^1/2."""

@@ -335,7 +335,7 @@ lines = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(lines, max_size=8), st.sampled_from(["tree", "chain"]), st.booleans(), st.sampled_from([None, 1])
 )

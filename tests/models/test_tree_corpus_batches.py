@@ -33,7 +33,7 @@ def numbered(n: int, seed: int = 0) -> TreeCorpus:
     return TreeCorpus.from_sentences([[f"s{s}"] * int(length) for s, length in enumerate(lengths)])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(n=st.integers(1, 60), size=st.integers(1, 70), seed=st.integers(0, 5), start=st.integers(0, 12))
 def test_batches_are_complete_repeatable_and_go_on(n, size, seed, start):
     with pytest.MonkeyPatch.context() as patch:

@@ -143,10 +143,9 @@ def read_matrix(path: str | Input, tally: Tally, *, svmlight: bool = False) -> M
 
 def _warn_of_names(names: list[str], name: str, tally: Tally) -> None:
     """Two columns of one name cannot be told apart by it: a model takes them where they stand, or not at all."""
-    for twice, count in Counter(names).items():
-        if count > 1:
-            fault = DataError(name, 1, f"{count} columns are named {twice!r}", "a name of its own for each")
-            tally.warn("column name that is not alone", fault)
+    for twice, count in repeated(names).items():
+        fault = DataError(name, 1, f"{count} columns are named {twice!r}", "a name of its own for each")
+        tally.warn("column name that is not alone", fault)
 
 
 def _no_features(labels: list[str]) -> str:
@@ -182,6 +181,11 @@ def check_sizes(X: Any, name: str, lines: Any = ()) -> None:
             f"at most {LARGEST:g}" if value > LARGEST else f"one of {SMALLEST:g} at least in the column"
         )
         raise DataError(name, line, f"{place}: a number of size {value:g}", expected)
+
+
+def repeated(names: list[str]) -> dict[str, int]:
+    """Names that there are more than once, and how often."""
+    return {name: count for name, count in Counter(names).items() if count > 1}
 
 
 def numbered(count: int) -> list[str]:

@@ -4,7 +4,6 @@ reads."""
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from wordkit.checks import require, value_of
 from wordkit.errors import DataError
 from wordkit.formats.model_file import pack_words, read_model, unpack_words, write_model
 from wordkit.formats.opening import Input
-from wordkit.formats.regression_data import MatrixFile, is_svmlight, numbered, read_matrix
+from wordkit.formats.regression_data import MatrixFile, is_svmlight, numbered, read_matrix, repeated
 from wordkit.models.features import SvmlightFeatures
 from wordkit.models.trace_lasso import RegressionEstimator, TraceLasso
 from wordkit.tally import Tally
@@ -103,9 +102,8 @@ class RegressionModel:
                 raise DataError(path, None, f"{data.X.shape[1]} columns", f"the model's {len(self.names)}")
             return data.X
         for whose, names in (("", data.names), ("the model's ", self.names)):
-            twice = [name for name, count in Counter(names).items() if count > 1]
-            if twice:
-                raise DataError(path, 1, f"{whose}columns go by their names, and {twice[0]!r} names several")
+            for twice in repeated(names):
+                raise DataError(path, 1, f"{whose}columns go by their names, and {twice!r} names several")
         place = {name: i for i, name in enumerate(data.names)}
         missing = [name for name in self.names if name not in place]
         if missing:
