@@ -19,6 +19,7 @@ bits. Beside them the passes of a running window:
 and passes over a stripe of rows:
 
     divide_rows     y = y / (1 - x)
+    implicit_rows   y = (y - a) / (1 + x), x may be NULL
     square_rows     out = x * x
 """
 
@@ -162,6 +163,12 @@ cdef extern from *:
     WK_ROW void wk_divide_rows(float *restrict y, const float *restrict x, ptrdiff_t n) {
         for (ptrdiff_t c = 0; c < n; c++) y[c] /= 1 - x[c];
     }
+    WK_ROW void wk_implicit_rows(float *restrict y, const float *restrict a, const float *restrict x, ptrdiff_t n) {
+        if (x)
+            for (ptrdiff_t c = 0; c < n; c++) y[c] = (y[c] - a[c]) / (1 + x[c]);
+        else
+            for (ptrdiff_t c = 0; c < n; c++) y[c] -= a[c];
+    }
     WK_ROW void wk_square_rows(float *restrict out, const float *restrict x, ptrdiff_t n) {
         for (ptrdiff_t c = 0; c < n; c++) out[c] = x[c] * x[c];
     }
@@ -176,4 +183,5 @@ cdef extern from *:
     void settle_row "wk_settle_row"(float*, float, const float*, const float*, Py_ssize_t) noexcept nogil
     void add_moments "wk_add_moments"(float*, float*, float, const float*, Py_ssize_t) noexcept nogil
     void divide_rows "wk_divide_rows"(float*, const float*, Py_ssize_t) noexcept nogil
+    void implicit_rows "wk_implicit_rows"(float*, const float*, const float*, Py_ssize_t) noexcept nogil
     void square_rows "wk_square_rows"(float*, const float*, Py_ssize_t) noexcept nogil

@@ -10,7 +10,9 @@
     scaled_difference  out = a x - b y
     learn_row        e += a row, then row += a x; learn_rows: the same for n rows with factors a[i]
     shrunk_row       row = row (1 - s) + x
-    mixed_rows       out += sum over i of x[i] rows[index[i]]; spread_row: rows[index[i]] += x[i] g, the same for single cells with
+    mixed_rows       out += sum over i of x[i] rows[index[i]]; spread_row: rows[index[i]] += x[i] g: of the first d cells, which need
+                     be no multiple of 8, of rows of ``width``; the same for single cells with
+    group_products   the same for the cells of some groups of 16; spread_groups: rows[index[i]] += x[i] g, in the groups alone
     picked_cells     out[s] = sum over i of x[i] rows[index[i]][item[s]]; spread_cells: each of these cells += x[i] g[s]
     exponential      e^x to 1e-7 of itself for x from -50 to 88, by the same steps on every machine
     exponentials     out[i] = e^(x[i] - level), returns their sum; sigmoids: out[i] = sigmoid(x[i])
@@ -184,27 +186,49 @@ cdef extern from *:
         for (ptrdiff_t c = 0; c < d; c++) row[c] = row[c] * (1 - s) + x[c];
     }
 
-    WK_ROW void wk_mixed_rows(float *restrict out, const float *rows, const int32_t *index, const float *x, ptrdiff_t n,
-                              ptrdiff_t d) {
+    WK_ROW void wk_mixed_rows(float *restrict out, const float *rows, ptrdiff_t width, const int32_t *index, const float *x,
+                              ptrdiff_t n, ptrdiff_t d) {
         ptrdiff_t i = 0;
         for (; i + 4 <= n; i += 4) {
-            const float *restrict p = rows + index[i] * d, *restrict q = rows + index[i + 1] * d;
-            const float *restrict r = rows + index[i + 2] * d, *restrict s = rows + index[i + 3] * d;
+            const float *restrict p = rows + index[i] * width, *restrict q = rows + index[i + 1] * width;
+            const float *restrict r = rows + index[i + 2] * width, *restrict s = rows + index[i + 3] * width;
             const float a = x[i], b = x[i + 1], e = x[i + 2], f = x[i + 3];
             for (ptrdiff_t c = 0; c < d; c++) out[c] += (a * p[c] + b * q[c]) + (e * r[c] + f * s[c]);
         }
         for (; i < n; i++) {
-            const float *restrict p = rows + index[i] * d;
+            const float *restrict p = rows + index[i] * width;
             for (ptrdiff_t c = 0; c < d; c++) out[c] += x[i] * p[c];
         }
     }
 
-    WK_ROW void wk_spread_row(float *rows, const int32_t *index, const float *x, const float *restrict g, ptrdiff_t n,
-                              ptrdiff_t d) {
+    WK_ROW void wk_spread_row(float *rows, ptrdiff_t width, const int32_t *index, const float *x, const float *restrict g,
+                              ptrdiff_t n, ptrdiff_t d) {
         for (ptrdiff_t i = 0; i < n; i++) {
-            float *restrict row = rows + index[i] * d;
+            float *restrict row = rows + index[i] * width;
             for (ptrdiff_t c = 0; c < d; c++) row[c] += x[i] * g[c];
         }
+    }
+
+    WK_ROW void wk_group_products(float *restrict out, const float *rows, ptrdiff_t width, const int32_t *index, const float *x,
+                                  ptrdiff_t n, const int32_t *groups, ptrdiff_t number) {
+        for (ptrdiff_t c = 0; c < 16 * number; c++) out[c] = 0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const float *row = rows + index[i] * width, *next = rows + index[i + 8 < n ? i + 8 : i] * width;
+            for (ptrdiff_t s = 0; s < number; s++) {
+                const float *restrict p = row + 16 * groups[s];
+                WK_FETCH(next + 16 * groups[s]);
+                for (ptrdiff_t c = 0; c < 16; c++) out[16 * s + c] += x[i] * p[c];
+            }
+        }
+    }
+
+    WK_ROW void wk_spread_groups(float *rows, ptrdiff_t width, const int32_t *index, const float *x, const float *restrict g,
+                                 ptrdiff_t n, const int32_t *groups, ptrdiff_t number) {
+        for (ptrdiff_t i = 0; i < n; i++)
+            for (ptrdiff_t s = 0; s < number; s++) {
+                float *restrict p = rows + index[i] * width + 16 * groups[s];
+                for (ptrdiff_t c = 0; c < 16; c++) p[c] += x[i] * g[16 * s + c];
+            }
     }
 
     WK_PLAIN void wk_picked_cells(
@@ -314,8 +338,12 @@ cdef extern from *:
     void scaled_difference "wk_scaled_difference"(float*, float, const float*, float, const float*, Py_ssize_t) noexcept nogil
     void learn_row "wk_learn_row"(float*, float, const float*, float*, Py_ssize_t) noexcept nogil
     void learn_rows "wk_learn_rows"(float*, const float*, const float*, float*, Py_ssize_t, Py_ssize_t) noexcept nogil
-    void mixed_rows "wk_mixed_rows"(float*, const float*, const int32_t*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
-    void spread_row "wk_spread_row"(float*, const int32_t*, const float*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void mixed_rows "wk_mixed_rows"(float*, const float*, Py_ssize_t, const int32_t*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void spread_row "wk_spread_row"(float*, Py_ssize_t, const int32_t*, const float*, const float*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void group_products "wk_group_products"(float*, const float*, Py_ssize_t, const int32_t*, const float*, Py_ssize_t, const int32_t*,
+                                            Py_ssize_t) noexcept nogil
+    void spread_groups "wk_spread_groups"(float*, Py_ssize_t, const int32_t*, const float*, const float*, Py_ssize_t, const int32_t*,
+                                          Py_ssize_t) noexcept nogil
     void picked_cells "wk_picked_cells"(float*, const float*, const int32_t*, const float*, Py_ssize_t, Py_ssize_t, const int32_t*,
                                         Py_ssize_t) noexcept nogil
     void spread_cells "wk_spread_cells"(float*, const int32_t*, const float*, const float*, Py_ssize_t, Py_ssize_t, const int32_t*,

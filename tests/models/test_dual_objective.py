@@ -85,10 +85,10 @@ def test_models_use_these_formulas():
     clusters = model.clusters_
     pending = clusters.pending / np.maximum(clusters.totals[1], 1e-30)
     due = clusters.totals[1] > 0
-    assert clusters.refresh(model.cells_, model.intercept_, 1.0, Workers(1))
-    means = pending[:, due].T @ model.cells_[:, :6] + model.intercept_
+    assert clusters.refresh(model.cells_, 1.0, Workers(1))
+    means = pending[:, due].T @ model.cells_[:, :6] + clusters.bias
     expected = centres(means, np.arange(len(means)), means)
     np.testing.assert_allclose(clusters.alpha[:, :3].T[due], expected, rtol=1e-4)
-    scores = model.class_scores(X).astype(float)
-    found = X @ clusters.sums[:, :3] + clusters.totals[0]
+    scores = model.class_scores(X).astype(float)[:, clusters.order]
+    found = X @ clusters.records[:, :3] + clusters.totals[0]
     np.testing.assert_allclose(found, bounds(scores, clusters.alpha[:, :3].T.astype(float)), atol=1e-4)

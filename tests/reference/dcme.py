@@ -217,8 +217,17 @@ def train(vectors, H, words, bounds, window, lo, hi, rate, slope=0.0, decay=0.0)
     return t, gained
 
 
+def exact_classes(clusters):
+    """Of each cluster."""
+    columns = np.arange(clusters.n)
+    return [clusters.order[np.isin(columns // 16, groups)] for groups in clusters.top_groups]
+
+
 class Classes:
-    """Weights W (features, N; stored, without what is pending) and clusters as ``ClassClusters`` has them, for sparse rows."""
+    """Weights W (features, N; stored, without what is pending) and clusters for sparse rows, all by classes, not columns.
+
+    Which classes are exact depends on the order of columns: it is taken from the ``ClassClusters`` when it is done with its pass.
+    """
 
     LEAST_OTHERS, MOST = 0.1, 0.999
 
@@ -232,11 +241,12 @@ class Classes:
         )
         if clusters is not None:
             k, n = clusters.k, len(bias)
-            self.alpha, self.rho = clusters.alpha.astype(float), clusters.rho.astype(float)
+            self.clusters = clusters
+            self.alpha, self.rho = (x[clusters.place].astype(float) for x in (clusters.alpha, clusters.rho))
             self.S, self.squares = np.zeros((2, len(weights), k))
             self.A = self.W @ self.alpha  # only the printed variant's, which stays as it was
             self.constant, self.weight, self.pending, self.refreshed, self.tail = clusters.totals.copy()
-            self.top = clusters.top_items.copy()
+            self.top = exact_classes(clusters)
             assert self.alpha.shape == (n, k)
 
     def true(self):
@@ -304,18 +314,18 @@ class Classes:
         if self.objective == "dcme":
             centre = W @ self.rho
             W = (W + (spread * centre) @ self.rho.T) / (1 + spread @ self.rho.T)
-        self.W = W
+        self.W, self.top = W, exact_classes(self.clusters)
         for c, mean in zip(due, means.T, strict=True):
             scores = mean @ W + self.b
             a = self.alpha[:, c] = softmax(scores)
             self.constant[c] = a @ (self.b - np.log(a))
-            self.top[c] = np.sort(np.argsort(-a)[: self.top.shape[1]])
-            others = np.delete(np.arange(len(a)), self.top[c])
-            rho = softmax(scores[others])
-            self.rho[:, c] = 0
-            self.rho[others, c] = rho
-            self.tail[c] = log_sum(scores[others]) - rho @ (scores - self.b)[others]
             self.refreshed[c] += 1
+        for c, exact in enumerate(self.top):
+            others = np.delete(np.arange(len(self.b)), exact)
+            a = self.alpha[others, c]
+            self.rho[:, c] = 0
+            self.rho[others, c] = rho = a / a.sum()
+            self.tail[c] = rho @ (self.b[others] - np.log(rho)) if len(others) else -1e30
         self.A = W @ self.alpha
         self.S[:] = self.squares[:] = 0
         self.weight[:] = self.pending[:] = 0

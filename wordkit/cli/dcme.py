@@ -34,7 +34,7 @@ from wordkit.errors import Interrupted, WordkitError
 @click.option("--beta", type=options.positive, show_default="1.2; printed 1; for classification 2, printed 1",
               help="Instances between two refreshes, at most, as a share of the words (printed: of one cluster), or of "
                    "--clusters times the classes.")  # fmt: skip
-@click.option("--top", type=click.IntRange(0, 10_000), show_default="20; words of the printed variant 10",
+@click.option("--top", type=click.IntRange(0, 10_000), show_default="20; words of the printed variant 10; classes 48",
               help="Most frequent words, or likeliest classes of a cluster, which dcme treats exactly; with --variant printed "
                    "words of a cluster that are not delayed (embedding).")  # fmt: skip
 @click.option("--prior", type=click.Choice(["unigram", "none"]), show_default="unigram; none for ns",

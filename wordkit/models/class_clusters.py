@@ -1,8 +1,10 @@
 """The K clusters of dual distributions over classes of sparse rows: their arrays and the offline pass over all weights.
 
 Wang, Wang and Zhai, AAAI 2017, equations 12 to 16. What the arrays mean, and the steps of single rows, is in
-``cython_ext/class_training.pyx``. The weights are many times as large as the documents that train them, so the clusters are
-refreshed all together: some products of matrices for one pass, where K passes over single clusters would wait for the memory.
+``cython_ext/class_training.pyx``, the pass in ``class_pass.pyx``. The weights are many times as large as the documents that train
+them, so the clusters are refreshed all together: some products of matrices for one pass, where K passes over single clusters
+would wait for the memory. For the same reason classes change their places in a row of weights, and records of features are whole
+lines of the cache: a step costs the lines that it touches at random, each of which takes as long as hundreds of additions.
 
 Second order: among the classes without exact scores the soft-max of a row x is about rho_j (1 + (W_j - R_c).(x - m_c)), R_c their
 mean weights, so that beside rho_j S_c the term rho_j C (W_j - R_c) is due, C the second moment of x about the mean m. Kept is the
@@ -23,14 +25,18 @@ import math
 import numpy as np
 import scipy.sparse
 
+from wordkit._kernels import class_pass
 from wordkit.checks import array_of, require
 from wordkit.models.dual_clusters import CONSTANT, PENDING, REFRESHED, WEIGHT
 from wordkit.models.exact_softmax import log_softmax
 from wordkit.parallel import Workers
 
 TAIL = 4  # a row of totals, as in class_training.pyx
-# Features that one thread takes at a time: their weights stay in the cache between two products.
-_BLOCK = 1 << 8
+GROUP = 16  # classes whose scores are exact together: numbers of a line of the cache
+_NOTHING = -1e30  # the logarithm of no probability
+# Features that one thread takes at a time, and at most so many parts, whose scores are summed, on any number of threads.
+_LEAST_FEATURES, _PARTS = 512, 16
+_BLOCK = 1 << 6  # features at a time for the true weights
 _FIRST = 32  # rows a cluster before the first pass
 _GROWTH = 1.0  # a pass is due when the rows since the last are this share of all before
 
@@ -40,65 +46,85 @@ def round_up(n: int) -> int:
     return -(-n // 8) * 8
 
 
+def aligned_zeros(rows: int, cells: int) -> np.ndarray:
+    """float32 (rows, cells rounded up), each row in cache lines of its own: single rows and cells are touched at random."""
+    width = -(-cells // GROUP) * GROUP
+    memory = np.zeros(rows * width + GROUP, dtype=np.float32)
+    first = -(memory.ctypes.data // memory.itemsize) % GROUP
+    return memory[first : first + rows * width].reshape(rows, width)
+
+
 def curvature_of(indptr: np.ndarray) -> float:
     """What the diagonal of the second moment of CSR rows is multiplied by: half the mean number of features."""
     return max(1.0, 0.5 * float(indptr[-1]) / max(1, len(indptr) - 1))
 
 
+def _padded(columns: np.ndarray, width: int) -> np.ndarray:
+    """The transpose of columns (N, m), with zeros up to a multiple of 8 rows and to ``width`` cells."""
+    n, m = columns.shape
+    out = np.zeros((round_up(m), width), dtype=np.float32)
+    out[:m, :n] = columns.T
+    return out
+
+
 class ClassClusters:
     """Clusters and the pending part of the weights.
+
+    Classes have columns, which are in the order of the clusters that they are likeliest in, so that those that are likely
+    together lie side by side: a cluster's exact classes are groups of 16 columns, each a line of the cache in every row.
 
     Args:
         bias: float32 (N,) log prior of the classes, or zeros; alpha begins at its distribution.
         features: rows of the weights. clusters: K. beta: rows between two passes, at most, as a share of N K.
-        top: Q, classes of a cluster with scores of their own. printed: the paper's algorithm, for which there are none.
+        top: classes of a cluster with scores of their own, rounded up to groups. printed: the paper's algorithm, for which there
+            are none.
 
     Attributes:
-        shares: float32 (N, 2 k_width): alpha, and rho: the same without the top classes, of sum 1.
-        gram: float32 (K, 2 k_width), rho^T shares.
-        sums: float32 (features, 3 k_width): A = W_true alpha, R = W_true rho, and S.
-        squares: float32 (features, k_width), sums of rate x^2.
+        order: int32 (N,): the class of each column; place: the column of each class. bias: of the columns.
+        shares: float32 (N, 2 K rounded up): of the columns alpha, and rho: the same without the exact classes, of sum 1.
+        gram: float32 (K, as shares), rho^T shares. log_alpha: float64 (K, N).
+        records: float32 (features, 4 K rounded up): A = W_true alpha, R = W_true rho, S, and sums of rate x^2.
         totals: float64 (5, K): constant of the bound, sum of rates and number of the pending rows, refreshes, constant of the
         bound of the rest.
-        top_items: int32 (K, Q). seen: rows before the last pass.
+        top_groups: int32 (K, groups), ascending. seen: rows before the last pass.
     """
 
     def __init__(
         self, bias: np.ndarray, *, features: int, clusters: int, beta: float, top: int, printed: bool = False
     ) -> None:
         n, k = len(bias), clusters
-        self.n, self.k, self.width, self.beta, self.printed, self.seen = n, k, round_up(k), beta, printed, 0
-        self.shares = np.zeros((n, 2 * self.width), dtype=np.float32)
-        self.gram = np.zeros((k, 2 * self.width), dtype=np.float32)
-        self.sums = np.zeros((features, 3 * self.width), dtype=np.float32)
-        self.squares = np.zeros((features, self.width), dtype=np.float32)
+        self.n, self.k, self.beta, self.printed, self.seen = n, k, beta, printed, 0
+        self.order = np.arange(n, dtype=np.int32)
+        self.place, self.bias = self.order.copy(), bias.copy()
+        self.shares = np.zeros((n, round_up(2 * k)), dtype=np.float32)
+        self.gram = np.zeros((k, round_up(2 * k)), dtype=np.float32)
+        self.records = aligned_zeros(features, 4 * k)
         self.totals = np.zeros((5, k))
-        self.top_items = np.zeros((k, 0 if printed else min(top, n - 1)), dtype=np.int32)
-        self._centre(np.arange(k), np.repeat(bias[None], k, axis=0), bias)
+        groups = 0 if printed else min(-(-top // GROUP), -(-n // GROUP))
+        self.top_groups = np.zeros((k, groups), dtype=np.int32)
+        self.log_alpha = np.zeros((k, n))
+        self._centre(np.arange(k), np.repeat(bias[None].astype(np.float64), k, axis=0))
+        self._arrange()
+        self._choose_exact()
 
     def arrays(self, totals: np.ndarray) -> tuple[np.ndarray, ...]:
         """What the training kernel takes."""
-        return self.shares, self.gram, self.sums, totals, self.top_items, self.squares
+        return self.shares, self.gram, self.records, totals, self.top_groups
 
     @property
     def alpha(self) -> np.ndarray:
-        """(N, K)."""
+        """(N, K), by columns."""
         return self.shares[:, : self.k]
 
     @property
     def rho(self) -> np.ndarray:
-        """(N, K)."""
-        return self.shares[:, self.width : self.width + self.k]
-
-    @property
-    def centres(self) -> np.ndarray:
-        """R (features, K)."""
-        return self.sums[:, self.width : self.width + self.k]
+        """(N, K), by columns."""
+        return self.shares[:, self.k : 2 * self.k]
 
     @property
     def pending(self) -> np.ndarray:
         """S (features, K)."""
-        return self.sums[:, 2 * self.width : 2 * self.width + self.k]
+        return self.records[:, 2 * self.k : 3 * self.k]
 
     def until_due(self) -> int:
         """Rows until the next pass."""
@@ -106,91 +132,110 @@ class ClassClusters:
         limit = math.ceil(max(limit, min(_FIRST * self.k, self.beta * self.n * self.k)))
         return max(0, limit - int(self.totals[PENDING].sum()))
 
-    def refresh(self, cells: np.ndarray, bias: np.ndarray, curvature: float, workers: Workers) -> bool:
+    def refresh(self, cells: np.ndarray, curvature: float, workers: Workers) -> bool:
         """Equations (12) to (16): the pending part into the weights ``cells`` (features, width), new centres where rows were.
 
         ``curvature``: times the diagonal of the second moment, :func:`curvature_of` the rows.
 
         Returns whether all numbers were finite; if not, the centres are as they were.
         """
-        n, k = self.n, self.k
-        pending = self.pending
+        n, k, width = self.n, self.k, cells.shape[1]
         due = np.flatnonzero(self.totals[WEIGHT] > 0)
         scales = (1 / np.maximum(self.totals[WEIGHT], 1e-30)).astype(np.float32)
-        rho = np.ascontiguousarray(self.rho.T)
-        blocks = [(lo, min(lo + _BLOCK, len(cells))) for lo in range(0, len(cells), _BLOCK)]
+        rho = _padded(self.rho, width)
+        step = max(_LEAST_FEATURES, -(-len(cells) // _PARTS))
+        parts = [(lo, min(lo + step, len(cells))) for lo in range(0, len(cells), step)]
 
-        def fold(block: tuple[int, int]) -> np.ndarray:
-            part = slice(*block)
-            rows, sums = cells[part, :n], pending[part]
-            if self.printed:
-                rows -= sums @ rho
-            else:
-                spread = self.squares[part, :k] - np.square(sums) * scales
-                spread = np.float32(curvature) * np.maximum(spread, 0)
-                rows -= (sums - spread * self.centres[part]) @ rho
-                weight = spread @ rho
-                weight += 1
-                rows /= weight
-            return (sums[:, due] * scales[due]).T @ rows
+        def fold(part: tuple[int, int]) -> np.ndarray:
+            scores, scratch = (
+                np.zeros((k, width), np.float32),
+                np.empty(class_pass.fold_scratch(k, width), np.float32),
+            )
+            second = 0 if self.printed else curvature
+            class_pass.fold(cells, self.records, rho[:k], scales, second, *part, scores, scratch)
+            return scores
 
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = np.sum(workers.map(fold, blocks), axis=0, dtype=np.float64) + bias
+            scores = (
+                np.asarray(np.sum(workers.map(fold, parts), axis=0, dtype=np.float64))[due, :n] + self.bias
+            )
         if not np.isfinite(scores).all():
             return False
-        self._centre(due, scores, bias)
+        self._centre(due, scores)
+        passes = int(self.totals[REFRESHED].max()) + 1
+        moved = self._arrange() if passes & (passes - 1) == 0 else self.order[:0]
+        self._choose_exact()
+        rho = _padded(self.rho, width)
+        alpha = _padded(self.alpha, width)[:k].reshape(k, -1, GROUP)
+        exact = np.take_along_axis(alpha, self.top_groups[:, :, None], axis=1).reshape(k, -1)
+        rest = (1 - exact.sum(axis=1, dtype=np.float64)).astype(np.float32)
 
-        def measure(block: tuple[int, int]) -> None:
-            self.sums[slice(*block), : 2 * self.width] = cells[slice(*block), :n] @ self.shares
-            self.sums[slice(*block), 2 * self.width :] = 0
-            self.squares[slice(*block)] = 0
+        def measure(part: tuple[int, int]) -> None:
+            scratch = np.empty((len(rho) + 1, width), np.float32)
+            class_pass.measure(cells, self.records, rho, rest, exact, self.top_groups, moved, *part, scratch)
 
-        workers.map(measure, blocks)
+        workers.map(measure, parts)
         self.seen += int(self.totals[PENDING].sum())
         self.totals[REFRESHED, due] += 1
         self.totals[[WEIGHT, PENDING]] = 0
         return True
 
-    def _centre(self, due: np.ndarray, scores: np.ndarray, bias: np.ndarray) -> None:
-        """alpha of some clusters from the scores (clusters, N) at their means, and what belongs to it."""
-        log_alpha = log_softmax(scores.astype(np.float64))
+    def _centre(self, due: np.ndarray, scores: np.ndarray) -> None:
+        """alpha of some clusters from the scores (clusters, N) at their means, and the constants of their bounds."""
+        self.log_alpha[due] = log_alpha = log_softmax(scores)
         alpha = np.exp(log_alpha)
         self.alpha[:, due] = alpha.T
         # log Z(m) = E_alpha[W_j].m + H(alpha) + E_alpha[b], tight at the mean.
-        self.totals[CONSTANT, due] = (alpha * (bias - log_alpha)).sum(axis=1)
-        q = self.top_items.shape[1]
-        for c, row, at in zip(due, alpha, scores, strict=True):
-            top = np.sort(np.argpartition(-row, q)[:q])
-            rest = np.ones(self.n, dtype=bool)
-            rest[top] = False
-            log_rho = log_softmax(at[None, rest].astype(np.float64))[0]
-            self.rho[:, c] = 0
-            self.rho[rest, c] = np.exp(log_rho)
-            self.totals[TAIL, c] = (np.exp(log_rho) * (bias[rest] - log_rho)).sum()
-            self.top_items[c] = top
+        self.totals[CONSTANT, due] = (alpha * (self.bias - log_alpha)).sum(axis=1)
+
+    def _arrange(self) -> np.ndarray:
+        """New columns: by the cluster with most of a class's rows, the likeliest first; returns the old by the new."""
+        rows = self.alpha * np.maximum(self.totals[PENDING], 1)
+        moved = np.lexsort((-rows.max(axis=1), rows.argmax(axis=1))).astype(np.int32)
+        self.order, self.bias, self.shares = self.order[moved], self.bias[moved], self.shares[moved]
+        self.log_alpha = np.ascontiguousarray(self.log_alpha[:, moved])
+        self.place = np.argsort(self.order).astype(np.int32)
+        return moved
+
+    def _choose_exact(self) -> None:
+        """The likeliest groups of each cluster, and rho of the others."""
+        number = self.top_groups.shape[1]
+        firsts = np.arange(0, self.n, GROUP)
+        self.rho[:] = 0
+        for c in range(self.k):
+            masses = np.add.reduceat(self.alpha[:, c], firsts)
+            groups = np.sort(np.argsort(-masses, kind="stable")[:number])
+            rest = ~np.isin(np.arange(self.n) // GROUP, groups)
+            self.top_groups[c] = groups
+            if rest.any():
+                log_rho = log_softmax(self.log_alpha[c, rest][None])[0]
+                self.rho[rest, c] = np.exp(log_rho)
+                self.totals[TAIL, c] = (np.exp(log_rho) * (self.bias[rest] - log_rho)).sum()
+            else:
+                self.totals[TAIL, c] = _NOTHING
         self.gram[:] = self.rho.T @ self.shares
 
     def true_cells(self, cells: np.ndarray) -> np.ndarray:
-        """W - S rho^T (features, N), a new array; clusters and weights stay as they are."""
-        out = np.array(cells[:, : self.n])
-        if not self.pending.any():
-            return out
+        """W - S rho^T (features, N) by classes, a new array; clusters and weights stay as they are."""
+        out = np.empty((len(cells), self.n), dtype=np.float32)
         for lo in range(0, len(out), _BLOCK):
-            out[lo : lo + _BLOCK] -= self.pending[lo : lo + _BLOCK] @ self.rho.T
+            part = slice(lo, lo + _BLOCK)
+            out[part] = (cells[part, : self.n] - self.pending[part] @ self.rho.T)[:, self.place]
         return out
 
-    def pending_scores(self, X: scipy.sparse.csr_array) -> np.ndarray:
-        """X S rho^T (n, N), what the scores of rows by the weights alone have too much."""
-        return (X @ self.pending) @ self.rho.T
+    def true_scores(self, X: scipy.sparse.csr_array, cells: np.ndarray) -> np.ndarray:
+        """Scores (n, N) of rows, by classes."""
+        scores = (X @ cells)[:, : self.n]  # a slice of cells would be copied
+        return (scores - (X @ self.pending) @ self.rho.T + self.bias)[:, self.place]
 
     # --- state ------------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, np.ndarray]:
         """Arrays that :meth:`restore` takes."""
         return {
-            "clusters_shares": self.shares, "clusters_gram": self.gram, "clusters_sums": self.sums,
-            "clusters_squares": self.squares,
-            "clusters_totals": self.totals, "clusters_top": self.top_items, "clusters_seen": np.array([self.seen]),
+            "clusters_order": self.order, "clusters_shares": self.shares, "clusters_gram": self.gram,
+            "clusters_log_alpha": self.log_alpha, "clusters_records": self.records, "clusters_totals": self.totals,
+            "clusters_top": self.top_groups, "clusters_seen": np.array([self.seen]),
         }  # fmt: skip
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
@@ -198,12 +243,17 @@ class ClassClusters:
         found = {name: array_of(arrays, name, now.dtype, now.shape) for name, now in self.state().items()}
         for name, array in found.items():
             require(bool(np.isfinite(array).all()), f"{name} is not finite")
-        top, seen = found["clusters_top"], int(found["clusters_seen"][0])
-        require(bool(((top >= 0) & (top < self.n)).all()), "clusters_top names a class that is not there")
+        order, top, seen = found["clusters_order"], found["clusters_top"], int(found["clusters_seen"][0])
+        require(bool((np.sort(order) == np.arange(self.n)).all()), "clusters_order is none of the classes")
+        groups = -(-self.n // GROUP)
+        require(bool(((top >= 0) & (top < groups)).all()), "clusters_top names a group that is not there")
+        require(bool((np.diff(top, axis=1) > 0).all()), "clusters_top does not ascend")
         require(seen >= 0, "clusters_seen is negative")
         counts = found["clusters_totals"][[WEIGHT, PENDING, REFRESHED]]
         require(bool((counts >= 0).all()), "clusters_totals is negative")
+        self.bias = self.bias[self.place][order]
+        self.order, self.place = order.copy(), np.argsort(order).astype(np.int32)
         self.shares, self.gram = found["clusters_shares"].copy(), found["clusters_gram"].copy()
-        self.squares = found["clusters_squares"].copy()
-        self.sums, self.totals = found["clusters_sums"].copy(), found["clusters_totals"].copy()
-        self.top_items, self.seen = top.copy(), seen
+        self.log_alpha = found["clusters_log_alpha"].copy()
+        self.records[:], self.totals = found["clusters_records"], found["clusters_totals"].copy()
+        self.top_groups, self.seen = top.copy(), seen

@@ -17,7 +17,7 @@ from wordkit._kernels import class_training, dual_clustering
 from wordkit.checks import array_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import as_labels, row_arrays
-from wordkit.models.class_clusters import ClassClusters, curvature_of, round_up
+from wordkit.models.class_clusters import ClassClusters, aligned_zeros, curvature_of
 from wordkit.models.classifier import RowClassifier
 from wordkit.models.dcme_parameters import (
     LOOKED_AT,
@@ -45,8 +45,8 @@ class DualClusteringClassifier(RowClassifier):
     Args:
         objective: ``dcme``, ``nce``, ``ns`` or ``gd``. variant: ``exact`` or ``printed`` (dcme; see the manual).
         clusters: K. beta: rows between two passes over the weights, at most, as a share of K times the classes; None: 2, or 1
-            for the printed variant. top: Q (None: 20), a cluster's likeliest classes, whose scores are exact; nothing to the
-            printed variant.
+            for the printed variant. top: Q (None: 48), a cluster's likeliest classes, whose scores are exact, rounded up to
+            groups of 16 that are likely together; nothing to the printed variant.
         prior: ``unigram`` or ``none``; None: unigram, but none for ns. negative, noise_power: drawn classes a row, and the power
             of the counts that they are drawn by (nce, ns).
         epochs, learning_rate: passes; first step size, falling to 0 in a line (None: by objective).
@@ -63,7 +63,7 @@ class DualClusteringClassifier(RowClassifier):
     # Brown fall below their shares, at 0.5 they run away.
     RATES: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 0.02, "nce": 2.0, "ns": 2.0, "gd": 2.0}
     BETAS: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 1.0}
-    TOP: ClassVar[dict[str, int]] = {"exact": 20, "printed": 20}
+    TOP: ClassVar[dict[str, int]] = {"exact": 48, "printed": 48}
 
     def __init__(
         self, *, objective: str = "dcme", variant: str = "exact", clusters: int = 20, beta: float | None = None,
@@ -120,7 +120,7 @@ class DualClusteringClassifier(RowClassifier):
         """Weights of 0."""
         n, features = len(self.classes_), self.n_features_in_
         self.intercept_ = log_prior(self, self.class_counts_)
-        self.cells_ = np.zeros((features, round_up(n)), dtype=np.float32)
+        self.cells_ = aligned_zeros(features, n)
         self.clusters_ = self._noise = None
         if self.objective == "dcme":
             self.clusters_ = ClassClusters(
@@ -181,6 +181,7 @@ class DualClusteringClassifier(RowClassifier):
         rate, total = default_rate(self), len(order) * int(self.epochs)
         cells = max(1, len(matrix[0]) // len(order)) * self._cells_a_row()
         step = max(_LEAST_ROWS, _WORK // cells)
+        columns = self._columns(targets)
         while self.position_ < len(order):
             if monitor.stopping:
                 raise Interrupted(
@@ -191,24 +192,31 @@ class DualClusteringClassifier(RowClassifier):
                 end = min(end, self.position_ + self.clusters_.until_due())
             now = rate * (1 - (self.n_iter_ * len(order) + self.position_) / total)
             if not self._steps(
-                matrix, targets, order, (self.position_, end), key, now, -rate / total, workers
+                matrix, columns, order, (self.position_, end), key, now, -rate / total, workers
             ):
                 return False
             monitor.advance(end - self.position_)
             self.position_ = end
             if self.clusters_ is not None and not self.clusters_.until_due():
                 curvature = curvature_of(matrix[2])
-                if not self.clusters_.refresh(self.cells_, self.intercept_, curvature, workers):
+                if not self.clusters_.refresh(self.cells_, curvature, workers):
                     return False
-        return bool(np.isfinite(self.cells_).all())
+                columns = self._columns(targets)
+        flat = self.cells_.ravel()
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(np.dot(flat, flat)))  # without an array of as many booleans
+
+    def _columns(self, targets: np.ndarray) -> np.ndarray:
+        """Where classes have their weights."""
+        return targets if self.clusters_ is None else self.clusters_.place[targets]
 
     def _cells_a_row(self) -> int:
         if self.clusters_ is not None:
-            return 6 * self.clusters_.width + default_top(self)
+            return 6 * self.clusters_.k + default_top(self)
         return int(self.negative) if self._noise is not None else 2 * len(self.classes_)
 
     def _steps(
-        self, matrix: Matrix, targets: np.ndarray, order: np.ndarray, part: tuple[int, int], key: int, rate: float, slope: float,
+        self, matrix: Matrix, columns: np.ndarray, order: np.ndarray, part: tuple[int, int], key: int, rate: float, slope: float,
         workers: Workers,
     ) -> bool:  # fmt: skip
         """Steps for the rows at part[0] to part[1] - 1 of the order, on all threads."""
@@ -223,15 +231,16 @@ class DualClusteringClassifier(RowClassifier):
         )
         sums = np.zeros((threads, 2))
         code = dual_clustering.OBJECTIVES["printed" if clusters and clusters.printed else self.objective]
-        n_items = 2 + (clusters.top_items.shape[1] if clusters else noise.negative if noise else 0)
-        n_scores = max(self.cells_.shape[1], n_items) + (3 * clusters.width if clusters else 0)
+        negative = noise.negative if noise else 0
+        cells = class_training.scratch_size(self.cells_.shape[1], negative, clusters.k if clusters else 0)
+        bias = clusters.bias if clusters else self.intercept_
 
         def one(i: int) -> bool:
             arrays = clusters.arrays(own[i]) if clusters else (*noise, key) if noise else ()
             done = class_training.train_rows(
-                *matrix, targets, order, cuts[i], cuts[i + 1], code, arrays, self.cells_, self.intercept_,
-                rate + slope * (cuts[i] - lo), slope, np.empty(2 * n_scores, dtype=np.float32),
-                np.empty(n_items, dtype=np.int32), sums[i],
+                *matrix, columns, order, cuts[i], cuts[i + 1], code, arrays, self.cells_, bias,
+                rate + slope * (cuts[i] - lo), slope, np.empty(cells, dtype=np.float32),
+                np.empty(negative + 2, dtype=np.int32), sums[i],
             )  # fmt: skip
             return done == cuts[i + 1] - cuts[i]
 
@@ -268,11 +277,12 @@ class DualClusteringClassifier(RowClassifier):
             (data[: indptr[n]], indices[: indptr[n]], indptr[: n + 1]), (n, self.n_features_in_)
         )
         with np.errstate(all="ignore"):
-            scores = (X @ self.cells_)[
-                :, : len(self.classes_)
-            ] + self.intercept_  # a slice of cells would be copied
             if self.clusters_ is not None:
-                scores -= self.clusters_.pending_scores(X)
+                scores = self.clusters_.true_scores(X, self.cells_)
+            else:
+                scores = (X @ self.cells_)[
+                    :, : len(self.classes_)
+                ] + self.intercept_  # a slice of cells would be copied
             return float(log_softmax(scores)[np.arange(n), targets[:n]].mean(dtype=np.float64))
 
     def _go_back(self, good: Snapshot, what: str, where: str) -> WordkitError:
