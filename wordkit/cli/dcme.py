@@ -31,7 +31,7 @@ from wordkit.errors import Interrupted, WordkitError
 @click.option("--variant", type=click.Choice(["exact", "printed"]), default="exact",
               help="Of dcme: nothing is late, or the paper's algorithm with its delay.")  # fmt: skip
 @click.option("--clusters", type=options.count, default=20, help="Clusters of dual distributions.")
-@click.option("--beta", type=options.positive, show_default="1.2; printed 1; for classification 2, printed 1",
+@click.option("--beta", type=options.positive, show_default="1.2; printed 1",
               help="Instances between two refreshes, at most, as a share of the words (printed: of one cluster), or of "
                    "--clusters times the classes.")  # fmt: skip
 @click.option("--top", type=click.IntRange(0, 10_000), show_default="20; words of the printed variant 10; classes 48",

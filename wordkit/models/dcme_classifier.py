@@ -44,7 +44,7 @@ class DualClusteringClassifier(RowClassifier):
 
     Args:
         objective: ``dcme``, ``nce``, ``ns`` or ``gd``. variant: ``exact`` or ``printed`` (dcme; see the manual).
-        clusters: K. beta: rows between two passes over the weights, at most, as a share of K times the classes; None: 2, or 1
+        clusters: K. beta: rows between two passes over the weights, at most, as a share of K times the classes; None: 1.2, or 1
             for the printed variant. top: Q (None: 48), a cluster's likeliest classes, whose scores are exact, rounded up to
             groups of 16 that are likely together; nothing to the printed variant.
         prior: ``unigram`` or ``none``; None: unigram, but none for ns. negative, noise_power: drawn classes a row, and the power
@@ -62,7 +62,7 @@ class DualClusteringClassifier(RowClassifier):
     # First step sizes for rows of unit length. The objective of the printed variant has no upper bound: at 0.05 the words of
     # Brown fall below their shares, at 0.5 they run away.
     RATES: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 0.02, "nce": 2.0, "ns": 2.0, "gd": 2.0}
-    BETAS: ClassVar[dict[str, float]] = {"exact": 2.0, "printed": 1.0}
+    BETAS: ClassVar[dict[str, float]] = {"exact": 1.2, "printed": 1.0}
     TOP: ClassVar[dict[str, int]] = {"exact": 48, "printed": 48}
 
     def __init__(
@@ -181,6 +181,10 @@ class DualClusteringClassifier(RowClassifier):
         rate, total = default_rate(self), len(order) * int(self.epochs)
         cells = max(1, len(matrix[0]) // len(order)) * self._cells_a_row()
         step = max(_LEAST_ROWS, _WORK // cells)
+        before = self.n_iter_ * len(order)
+        passes = (
+            self.clusters_.pass_times(total) - before if self.clusters_ is not None else np.zeros(0, np.int64)
+        )
         columns = self._columns(targets)
         while self.position_ < len(order):
             if monitor.stopping:
@@ -188,16 +192,15 @@ class DualClusteringClassifier(RowClassifier):
                     f"interrupted in epoch {self.n_iter_ + 1}, after {self.position_} documents of it"
                 )
             end = min(self.position_ + step, len(order))
-            if self.clusters_ is not None:
-                end = min(end, self.position_ + self.clusters_.until_due())
-            now = rate * (1 - (self.n_iter_ * len(order) + self.position_) / total)
+            end = int(passes[passes > self.position_].min(initial=end))
+            now = rate * (1 - (before + self.position_) / total)
             if not self._steps(
                 matrix, columns, order, (self.position_, end), key, now, -rate / total, workers
             ):
                 return False
             monitor.advance(end - self.position_)
             self.position_ = end
-            if self.clusters_ is not None and not self.clusters_.until_due():
+            if self.clusters_ is not None and end in passes:
                 curvature = curvature_of(matrix[2])
                 if not self.clusters_.refresh(self.cells_, curvature, workers):
                     return False
