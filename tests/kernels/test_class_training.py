@@ -152,7 +152,7 @@ def test_exact_classes_are_the_likeliest_groups_of_an_order_by_clusters(top):
     case = Setting(2, "dcme", top=top, rows=300)
     clusters = case.clusters
     for lo in range(0, 300, 60):
-        case.train(lo, lo + 60)
+        case.train(lo, lo + 60, slope=-0.0005)
         pending, before, passes = (
             clusters.totals[2].copy(),
             clusters.order.copy(),
@@ -175,6 +175,21 @@ def test_exact_classes_are_the_likeliest_groups_of_an_order_by_clusters(top):
             np.testing.assert_allclose(
                 clusters.rho[rest, c], clusters.alpha[rest, c] / clusters.alpha[rest, c].sum(), rtol=1e-4
             )
+
+
+@pytest.mark.parametrize("total", [1, 60, 700, 10**5])
+@pytest.mark.parametrize("beta", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("printed", [False, True])
+def test_passes_end_before_the_training_and_are_no_nearer_than_they_are_worth(total, beta, printed):
+    clusters = ClassClusters(np.zeros(N, np.float32), features=2, clusters=3, beta=beta, top=0, printed=printed)
+    times = clusters.pass_times(total)
+    assert times == sorted(set(times)) and times[-1] == (total if printed else -(-total * 7 // 10))
+    steps, least = np.diff([0, *times]), 3 * 32
+    assert len(times) == 1 or times[1] > least  # the first alone may come early
+    if len(times) > 1:
+        assert times[0] >= least / 4 and (steps[1:] >= 0.75 * least - 1).all()
+        assert (steps <= max(least, beta * N * 3) + 1).all()
+        assert (np.array(times[1:]) <= 4 * np.array(times[:-1])).all()
 
 
 def test_pass_doors():

@@ -20,6 +20,8 @@ w = (w + f a) / (1 + f).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import scipy.sparse
 
@@ -35,7 +37,7 @@ _NOTHING = -1e30  # the logarithm of no probability
 # Features that one thread takes at a time, and at most so many parts, whose scores are summed, on any number of threads.
 _LEAST_FEATURES, _PARTS = 512, 16
 _BLOCK = 1 << 6  # features at a time for the true weights
-_FIRST = 32  # rows a cluster before the first pass
+_LEAST_ROWS = 32  # rows a cluster between two passes, however few classes there are, and before the first
 _GROWTH = 4  # of the rows before a pass over those before the last one, at most
 # When the last pass is due, as a share of all rows. A pass disturbs what steps have found, and they must mend it: on 60,000 rows
 # like venues accuracy is 0.650 so, 0.645 at 0.6, 0.638 at 0.8, and 0.575 at 0.9 with 10 exact classes (0.624 at 0.73).
@@ -76,7 +78,8 @@ class ClassClusters:
 
     Args:
         bias: float32 (N,) log prior of the classes, or zeros; alpha begins at its distribution.
-        features: rows of the weights. clusters: K. beta: rows between two passes, at most, as a share of N K.
+        features: rows of the weights. clusters: K. beta: rows between two passes, as a share of N K; passes are never
+            nearer than 32 rows a cluster.
         top: classes of a cluster with scores of their own, rounded up to groups. printed: the paper's algorithm, for which there
             are none.
 
@@ -127,13 +130,14 @@ class ClassClusters:
         """S (features, K)."""
         return self.records[:, 2 * self.k : 3 * self.k]
 
-    def pass_times(self, total: int) -> np.ndarray:
-        """After how many of ``total`` rows of a training passes are due, int64, ascending: from the last backwards."""
-        step = max(1.0, self.beta * self.n * self.k)
+    def pass_times(self, total: int) -> list[int]:
+        """After how many of ``total`` rows of a training passes are due, ascending: from the last backwards."""
+        least = _LEAST_ROWS * self.k
+        step = max(least, self.beta * self.n * self.k)
         times = [total if self.printed else _LAST_PASS * total]
-        while times[-1] > min(_FIRST * self.k, step):
+        while times[-1] > least:
             times.append(max(times[-1] - step, times[-1] / _GROWTH))
-        return np.unique(np.ceil(times).astype(np.int64))
+        return sorted({math.ceil(time) for time in times})
 
     def refresh(self, cells: np.ndarray, curvature: float, workers: Workers) -> bool:
         """Equations (12) to (16): the pending part into the weights ``cells`` (features, width), new centres where rows were.
@@ -144,24 +148,24 @@ class ClassClusters:
         """
         n, k, width = self.n, self.k, cells.shape[1]
         due = np.flatnonzero(self.totals[WEIGHT] > 0)
+        if not len(due):  # all classes are exact, or there were no rows
+            self.totals[PENDING] = 0
+            return True
         scales = (1 / np.maximum(self.totals[WEIGHT], 1e-30)).astype(np.float32)
         rho = _padded(self.rho, width)
         step = max(_LEAST_FEATURES, -(-len(cells) // _PARTS))
         parts = [(lo, min(lo + step, len(cells))) for lo in range(0, len(cells), step)]
 
         def fold(part: tuple[int, int]) -> np.ndarray:
-            scores, scratch = (
-                np.zeros((k, width), np.float32),
-                np.empty(class_pass.fold_scratch(k, width), np.float32),
-            )
+            scores = np.zeros((k, width), dtype=np.float32)
+            scratch = np.empty(class_pass.fold_scratch(k, width), dtype=np.float32)
             second = 0 if self.printed else curvature
             class_pass.fold(cells, self.records, rho[:k], scales, second, *part, scores, scratch)
             return scores
 
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = (
-                np.asarray(np.sum(workers.map(fold, parts), axis=0, dtype=np.float64))[due, :n] + self.bias
-            )
+            totals = np.asarray(np.sum(workers.map(fold, parts), axis=0, dtype=np.float64))
+            scores = totals[due, :n] + self.bias
         if not np.isfinite(scores).all():
             return False
         self._centre(due, scores)

@@ -182,17 +182,15 @@ class DualClusteringClassifier(RowClassifier):
         cells = max(1, len(matrix[0]) // len(order)) * self._cells_a_row()
         step = max(_LEAST_ROWS, _WORK // cells)
         before = self.n_iter_ * len(order)
-        passes = (
-            self.clusters_.pass_times(total) - before if self.clusters_ is not None else np.zeros(0, np.int64)
-        )
+        times = self.clusters_.pass_times(total) if self.clusters_ is not None else []
+        passes = [time - before for time in reversed(times) if self.position_ < time - before <= len(order)]
         columns = self._columns(targets)
         while self.position_ < len(order):
             if monitor.stopping:
                 raise Interrupted(
                     f"interrupted in epoch {self.n_iter_ + 1}, after {self.position_} documents of it"
                 )
-            end = min(self.position_ + step, len(order))
-            end = int(passes[passes > self.position_].min(initial=end))
+            end = min([self.position_ + step, len(order), *passes[-1:]])
             now = rate * (1 - (before + self.position_) / total)
             if not self._steps(
                 matrix, columns, order, (self.position_, end), key, now, -rate / total, workers
@@ -200,7 +198,8 @@ class DualClusteringClassifier(RowClassifier):
                 return False
             monitor.advance(end - self.position_)
             self.position_ = end
-            if self.clusters_ is not None and end in passes:
+            if self.clusters_ is not None and passes and end == passes[-1]:
+                passes.pop()
                 curvature = curvature_of(matrix[2])
                 if not self.clusters_.refresh(self.cells_, curvature, workers):
                     return False
