@@ -181,7 +181,9 @@ def test_exact_classes_are_the_likeliest_groups_of_an_order_by_clusters(top):
 @pytest.mark.parametrize("beta", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("printed", [False, True])
 def test_passes_end_before_the_training_and_are_no_nearer_than_they_are_worth(total, beta, printed):
-    clusters = ClassClusters(np.zeros(N, np.float32), features=2, clusters=3, beta=beta, top=0, printed=printed)
+    clusters = ClassClusters(
+        np.zeros(N, np.float32), features=2, clusters=3, beta=beta, top=0, printed=printed
+    )
     times = clusters.pass_times(total)
     assert times == sorted(set(times)) and times[-1] == (total if printed else -(-total * 7 // 10))
     steps, least = np.diff([0, *times]), 3 * 32

@@ -224,3 +224,52 @@ def test_huge_values_are_no_trouble():
 def test_parameters(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         DualClusteringClassifier(**wrong).fit(np.eye(4), [0, 1, 2, 3])
+
+
+def test_a_resumed_epoch_that_fails_leaves_the_model_as_it_was_resumed():
+    X, y = topics(rows=300)
+
+    class Stop(Monitor):
+        def advance(self, done):
+            self.stopping = True
+
+    model = DualClusteringClassifier(top=0, clusters=2, epochs=2)
+    with pytest.raises(Interrupted):
+        model.fit(X, y, monitor=Stop())
+    assert 0 < model.position_ < 300
+    before, position = model.coef_.copy(), model.position_
+    model.set_params(learning_rate=1e6)
+    with pytest.raises(WordkitError, match="the model is as it was when it was resumed"):
+        model.resume(X, y)
+    assert np.array_equal(model.coef_, before) and (model.position_, model.n_iter_) == (position, 0)
+    model.set_params(learning_rate=None)
+    assert model.resume(X, y).n_iter_ == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("clusters_shares", -1e-3), ("clusters_shares", 2.0), ("clusters_gram", -1e-3), ("clusters_gram", 1e30),
+        ("clusters_log_alpha", 1.0), ("clusters_log_alpha", np.nan), ("clusters_records", 3e38), ("clusters_totals", np.inf),
+        ("clusters_order", 1), ("clusters_order", -1), ("clusters_top", 7), ("clusters_top", -1), ("epoch_sums", -1.0),
+    ],
+)  # fmt: skip
+def test_impossible_states_are_refused(name, wrong):
+    X, y = topics(n=60, rows=600)
+    arrays, values = DualClusteringClassifier(clusters=3, epochs=1, top=16).fit(X, y).state()
+    DualClusteringClassifier.from_state(arrays, values)
+    tampered = {**arrays, name: arrays[name].copy()}
+    tampered[name].flat[-1] = wrong
+    with pytest.raises(ValueError, match=name):
+        DualClusteringClassifier.from_state(tampered, values)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"clusters": 2**31 - 1}, {"clusters": 2}, {"objective": "gd"}, {"objective": "ns"}]
+)
+def test_parameters_that_are_not_those_of_the_arrays_are_refused_before_memory_is_taken(changed):
+    X, y = topics(rows=100)
+    arrays, values = DualClusteringClassifier(clusters=3, epochs=1).fit(X, y).state()
+    parameters = {**values["parameters"], **changed}
+    with pytest.raises(ValueError, match="clusters"):
+        DualClusteringClassifier.from_state(arrays, {**values, "parameters": parameters})

@@ -27,12 +27,13 @@ import scipy.sparse
 
 from wordkit._kernels import class_pass
 from wordkit.checks import array_of, require
-from wordkit.models.dual_clusters import CONSTANT, PENDING, REFRESHED, WEIGHT
+from wordkit.models.dual_clusters import CONSTANT, MOST_SHARE, PENDING, REFRESHED, WEIGHT
 from wordkit.models.exact_softmax import log_softmax
 from wordkit.parallel import Workers
 
 TAIL = 4  # a row of totals, as in class_training.pyx
 GROUP = 16  # classes whose scores are exact together: numbers of a line of the cache
+_FAR = 1e30  # products of larger numbers with others could be infinite
 _NOTHING = -1e30  # the logarithm of no probability
 # Features that one thread takes at a time, and at most so many parts, whose scores are summed, on any number of threads.
 _LEAST_FEATURES, _PARTS = 512, 16
@@ -256,6 +257,17 @@ class ClassClusters:
         require(bool((np.diff(top, axis=1) > 0).all()), "clusters_top does not ascend")
         counts = found["clusters_totals"][[WEIGHT, PENDING, REFRESHED]]
         require(bool((counts >= 0).all()), "clusters_totals is negative")
+        for name in ("clusters_shares", "clusters_gram"):
+            require(bool(((found[name] >= 0) & (found[name] <= MOST_SHARE)).all()), f"{name} are no shares")
+        require(
+            bool((found["clusters_log_alpha"] <= MOST_SHARE - 1).all()),
+            "clusters_log_alpha are no logarithms of shares",
+        )
+        records = found["clusters_records"]
+        require(bool((abs(records) <= _FAR).all()), "clusters_records are too large")
+        require(
+            bool((records[:, 3 * self.k : 4 * self.k] >= 0).all()), "clusters_records have negative squares"
+        )
         self.bias = self.bias[self.place][order]
         self.order, self.place = order.copy(), np.argsort(order).astype(np.int32)
         self.shares, self.gram = found["clusters_shares"].copy(), found["clusters_gram"].copy()

@@ -56,7 +56,9 @@ class RowClassifier(Estimator):
         labels = as_labels(y, rows.shape[0])
         classes = np.unique(labels)
         if len(classes) < 2:
-            raise ValueError(f"Classifier can't train when only one class is present: {classes[0]!r}.")
+            raise ValueError(
+                f"Classifier can't train when only one class is present: {classes.tolist()[0]!r}."
+            )
         return rows, labels, classes
 
     def _targets(self, labels: np.ndarray) -> np.ndarray:

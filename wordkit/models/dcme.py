@@ -20,12 +20,14 @@ from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator
 from wordkit.models.dcme_parameters import (
     LOOKED_AT,
+    check_clusters,
     check_parameters,
     default_beta,
     default_rate,
     default_top,
     log_prior,
     run_away,
+    what_is_left,
 )
 from wordkit.models.dual_clusters import DualClusters
 from wordkit.models.exact_softmax import log_softmax, rows_at_once, text_log_likelihood
@@ -289,7 +291,7 @@ class DualClusteringEmbedding(Estimator):
         self.trainer_.restore(arrays)
 
     def _diverged(self, what: str) -> str:
-        kept = f"the model is that of epoch {self.n_iter_}" if self.n_iter_ else "nothing was learned"
+        kept = what_is_left(self, bool(self.position_ or self.offset_))
         return (
             f"{what}, with a learning rate of {default_rate(self):g}; {kept}; "
             f"use a smaller --learning-rate (by default {default_rate(self, True):g})"
@@ -355,6 +357,9 @@ class DualClusteringEmbedding(Estimator):
         check_parameters(model)
         model.vocabulary_ = Vocabulary.from_state(arrays)
         require(len(model.vocabulary_) >= 3, "the vocabulary is too small")
+        check_clusters(model, arrays)
+        wide = array_of(arrays, "inputs", np.float32, (len(model.vocabulary_) - 1, None)).shape[1]
+        require(wide >= model.dim, "inputs are shorter than the vectors")
         model._start(np.zeros((len(model.vocabulary_) - 1, int(model.dim)), dtype=np.float32))
         bias = array_of(arrays, "bias", np.float32, model.bias_.shape)
         require(bool(np.isfinite(bias).all()), "bias is not finite")

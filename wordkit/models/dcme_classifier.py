@@ -21,12 +21,14 @@ from wordkit.models.class_clusters import ClassClusters, aligned_zeros, curvatur
 from wordkit.models.classifier import RowClassifier
 from wordkit.models.dcme_parameters import (
     LOOKED_AT,
+    check_clusters,
     check_parameters,
     default_beta,
     default_rate,
     default_top,
     log_prior,
     run_away,
+    what_is_left,
 )
 from wordkit.models.exact_softmax import log_softmax, rows_at_once
 from wordkit.models.window_training import Noise
@@ -36,7 +38,7 @@ from wordkit.parallel import Workers, map_blocks
 _WORK = 1 << 28  # multiply-adds between two looks at the monitor, some tenths of a second
 _LEAST_ROWS = 64  # of a thread at a time
 Matrix = tuple[np.ndarray, np.ndarray, np.ndarray]
-Snapshot = tuple[int, dict[str, np.ndarray]]
+Snapshot = tuple[int, int, dict[str, np.ndarray]]
 
 
 class DualClusteringClassifier(RowClassifier):
@@ -51,8 +53,8 @@ class DualClusteringClassifier(RowClassifier):
             of the counts that they are drawn by (nce, ns).
         epochs, learning_rate: passes; first step size, falling to 0 in a line (None: by objective).
         normalize: rows to unit length.
-        shuffle: a new seeded order of rows each epoch. threads: more than one share their memory without locks, and results then
-            differ from run to run in the last digits.
+        shuffle: a new seeded order of rows each epoch. threads: more than one share their memory without locks: results
+            differ from run to run, accuracies hardly.
 
     Attributes:
         classes_, class_counts_, n_features_in_, n_iter_: as :class:`RowClassifier`. coef_: float32 (classes, features).
@@ -264,12 +266,12 @@ class DualClusteringClassifier(RowClassifier):
         monitor.epoch(record)
 
     def _snapshot(self, before: Snapshot | None) -> Snapshot:
-        """Epochs done, and copies of the arrays; an earlier one's memory is written over."""
+        """Epochs done, documents of the next, and copies of the arrays; an earlier one's memory is written over."""
         arrays, _ = self.state()
-        into = before[1] if before else {name: np.empty_like(array) for name, array in arrays.items()}
+        into = before[2] if before else {name: np.empty_like(array) for name, array in arrays.items()}
         for name, array in arrays.items():
             np.copyto(into[name], array)
-        return self.n_iter_, into
+        return self.n_iter_, self.position_, into
 
     def _likelihood(self, matrix: Matrix, targets: np.ndarray) -> float:
         """Exact, the mean over the first rows."""
@@ -289,10 +291,9 @@ class DualClusteringClassifier(RowClassifier):
 
     def _go_back(self, good: Snapshot, what: str, where: str) -> WordkitError:
         epoch = self.n_iter_ + 1
-        self.n_iter_, arrays = good
-        self.position_ = 0
+        self.n_iter_, self.position_, arrays = good
         self._restore(arrays)
-        kept = f"the model is that of epoch {self.n_iter_}" if self.n_iter_ else "nothing was learned"
+        kept = what_is_left(self, self.position_ > 0)
         return WordkitError(
             f"{what} in epoch {epoch}{where}, with a learning rate of {default_rate(self):g}; {kept}; "
             f"use a smaller --learning-rate (by default {default_rate(self, True):g})"
@@ -351,6 +352,7 @@ class DualClusteringClassifier(RowClassifier):
         sums = array_of(arrays, "epoch_sums", np.float64, (2,))
         for name, array in (("weights", weights), ("bias", bias), ("epoch_sums", sums)):
             require(bool(np.isfinite(array).all()), f"{name} are not finite")
+        require(sums[1] >= 0, "epoch_sums has fewer rows than none")
         self.cells_[:, :n], self.intercept_[:], self._sums[:] = weights, bias, sums
         if self.clusters_ is not None:
             self.clusters_.restore(arrays)
@@ -366,6 +368,7 @@ class DualClusteringClassifier(RowClassifier):
         model._take_classes(arrays)
         model.n_features_in_ = array_of(arrays, "weights", np.float32, (None, len(model.classes_))).shape[0]
         require(model.n_features_in_ > 0, "weights are of no feature")
+        check_clusters(model, arrays)
         model._begin()
         model._restore(arrays)
         model.n_iter_ = value_of(values, "epochs_done", int, 0)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from wordkit.checks import array_of, require
 from wordkit.models.base import one_of, positive, whole
 
 OBJECTIVES = ("dcme", "nce", "ns", "gd")
@@ -66,6 +68,23 @@ def log_prior(model: Any, counts: np.ndarray) -> np.ndarray:
 def cluster_numbers(clusters: int, width: int) -> int:
     """Numbers that K clusters keep for themselves, with a copy: sums and means of ``width``, and products of each other."""
     return 2 * clusters * (5 * width + clusters)
+
+
+def check_clusters(model: Any, arrays: Mapping[str, np.ndarray]) -> None:
+    """ValueError unless a state has the clusters that its parameters say, before memory is taken for so many."""
+    if model.objective == "dcme":
+        array_of(arrays, "clusters_totals", np.float64, (None, int(model.clusters)))
+    else:
+        require(
+            not any(name.startswith("clusters_") for name in arrays), f"{model.objective} has no clusters"
+        )
+
+
+def what_is_left(model: Any, within: bool) -> str:
+    """Of a training that has run away; ``within``: it had been resumed within an epoch, and is as it was then."""
+    if within:
+        return "the model is as it was when it was resumed"
+    return f"the model is that of epoch {model.n_iter_}" if model.n_iter_ else "nothing was learned"
 
 
 def check_parameters(model: Any) -> None:

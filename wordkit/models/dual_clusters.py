@@ -30,6 +30,7 @@ _LEAST_LIMIT = (
     128  # the same where there have been many, however few items there are: a refresh costs as much
 )
 _LANES, _STRIPE = 8, 16  # as in cluster_refresh.pyx
+MOST_SHARE = 1.001  # a share may be above 1 by so much, by rounding
 _REACH = 40.0  # how far the level of exponentials may be from the highest of them
 
 
@@ -290,6 +291,8 @@ class DualClusters:
         for name in ("alpha", "totals", "seen"):
             low = found[f"clusters_{name}"][1:] if name == "totals" else found[f"clusters_{name}"]
             require(bool((low >= 0).all()), f"clusters_{name} is negative")
+        for name in ("clusters_alpha", "clusters_gram"):
+            require(bool(((found[name] >= 0) & (found[name] <= MOST_SHARE)).all()), f"{name} are no shares")
         top = found["clusters_top"]
         require(bool(((top >= 0) & (top < self.n)).all()), "clusters_top names an item that is not there")
         self.alpha, self.gram = found["clusters_alpha"].copy(), found["clusters_gram"].copy()
