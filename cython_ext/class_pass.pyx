@@ -17,12 +17,13 @@ from libc.stdint cimport int32_t
 
 from blas cimport gemm_f
 from block_rows cimport block_products, implicit_rows, turn
-from dense_rows cimport dot
+from dense_rows cimport GROUP, dot
 
 cdef enum:
     LANES = 8    # clusters at a time
     STRIPE = 32  # features at a time; loops step by these numbers
-    GROUP = 16   # as in class_training.pyx
+
+GROUP_SIZE = GROUP
 
 
 cdef int check_shapes(

@@ -27,6 +27,7 @@ from libc.math cimport isfinite, log
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from dense_rows cimport (
+    GROUP,
     add_mix,
     add_scaled,
     dot,
@@ -57,8 +58,7 @@ from softmax_steps cimport (
 )
 
 cdef enum:
-    TAIL = 4    # row of totals: the constant of the bound of the rest
-    GROUP = 16  # classes side by side, a line of the cache, whose scores are exact together
+    TAIL = 4  # row of totals: the constant of the bound of the rest
 
 cdef extern from *:
     """
@@ -126,6 +126,7 @@ cdef inline Py_ssize_t exact_scores(
 ) noexcept nogil:
     """Scores of the groups ``top``, and behind them that of the row's own class, if it is in none; returns where that class is."""
     cdef Py_ssize_t wide = task.share_width, own = -1, s, i, first, size
+    cdef int32_t single
     cdef float* scores
     group_products(task.scores, task.cells, task.width, index, x, nnz, top, task.groups)
     for s in range(task.groups):
@@ -138,16 +139,16 @@ cdef inline Py_ssize_t exact_scores(
         if first <= item < first + size:
             own = s * GROUP + item - first
     if own < 0:
-        own = task.groups * GROUP
-        task.scores[own] = task.bias[item] - dot(task.shares + item * wide, task.pending, wide)
-        for i in range(nnz):
-            task.scores[own] += x[i] * task.cells[index[i] * task.width + item]
+        own, single = task.groups * GROUP, <int32_t>item
+        picked_cells(task.scores + own, task.cells, index, x, nnz, task.width, &single, 1)
+        task.scores[own] += task.bias[item] - dot(task.shares + item * wide, task.pending, wide)
     return own
 
 
 cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_ssize_t nnz, Py_ssize_t item, float rate) noexcept nogil:
     cdef Py_ssize_t n_k = task.k, wide = task.share_width, n = task.groups * GROUP, c, s, i, own
     cdef const int32_t* top
+    cdef int32_t single
     cdef float* record
     cdef float back = 0, taken = 0
     cdef double tail
@@ -180,8 +181,8 @@ cdef inline void dual_step(Task* task, const int32_t* index, const float* x, Py_
         add_mix(task.gains, task.weights + s * GROUP, task.shares + top[s] * GROUP * wide, size_of(task, top[s]), wide)
     if alone:
         add_scaled(task.gains, task.weights[own], task.shares + item * wide, wide)
-        for i in range(nnz):
-            task.cells[index[i] * task.width + item] += x[i] * task.weights[own]
+        single = <int32_t>item
+        spread_cells(task.cells, index, x, task.weights + own, nnz, task.width, &single, 1)
     spread_row(task.records, task.record_width, index, x, task.gains, nnz, 2 * n_k)
     for i in range(nnz):
         record = task.records + index[i] * task.record_width + 2 * n_k + c
@@ -264,7 +265,7 @@ cdef int take_dual(Task* task, Py_ssize_t features, tuple arrays) except -1:
     cdef double[:, ::1] totals = arrays[3]
     cdef const int32_t[:, ::1] top = arrays[4]
     cdef Py_ssize_t k = totals.shape[1], wide = shares.shape[1], groups = (task.n + GROUP - 1) // GROUP, i, j
-    if (k < 1 or totals.shape[0] != 5 or shares.shape[0] != task.n or wide < 2 * k or wide % 8 or gram.shape[0] != k
+    if (k < 1 or totals.shape[0] != 5 or shares.shape[0] != task.n or wide != (2 * k + 7) // 8 * 8 or gram.shape[0] != k
             or gram.shape[1] != wide or records.shape[0] != features or records.shape[1] < 4 * k
             or top.shape[0] != k or top.shape[1] > groups or task.width < groups * GROUP):
         raise ValueError("shapes of the clusters do not agree")
@@ -300,7 +301,8 @@ def train_rows(
         data, indices, indptr: rows that passed :func:`check_rows`. classes: (rows) int32. order: row numbers.
         objective: of ``dual_clustering.OBJECTIVES``.
         arrays: for the dual objectives shares (N, 2 K rounded up to 8) and gram (K, as shares), with zeros behind, records
-            (features, 4 K or more), totals (5, K) and top (K, groups of 16 classes); for NCE and NS the noise: keep (N), alias (N), shift (N), number, key; for GD ().
+            (features, 4 K or more), totals (5, K) and top (K, groups of 16 classes); for NCE and NS the noise: keep (N), alias
+            (N), shift (N), number, key; for GD ().
         cells: W, (features, width), changed in place. bias: (N).
         rate, slope: step size at row order[lo], and its change a row.
         scratch: :func:`scratch_size` cells. items: 2 + negative.
@@ -310,7 +312,7 @@ def train_rows(
         Rows done: fewer than hi - lo where a number was not finite.
     """
     cdef Task task
-    cdef Py_ssize_t features = cells.shape[0], rows = indptr.shape[0] - 1, t, row, begin, nnz, n_scores
+    cdef Py_ssize_t features = cells.shape[0], rows = indptr.shape[0] - 1, t, row, begin, nnz, n_scores, negative = 0
     cdef const float* x = &data[0] if data.shape[0] else NULL
     cdef const int32_t* index = &indices[0] if data.shape[0] else NULL
     cdef float at
@@ -331,12 +333,11 @@ def train_rows(
         take_dual(&task, features, arrays)
     elif objective != GD:
         take_noise(&task.noise, task.n, arrays)
-    n_scores = score_cells(task.width, task.noise.n if objective > PRINTED and objective != GD else 0)
-    if items.shape[0] < (task.noise.n + 2 if objective > PRINTED and objective != GD else 0):
-        raise ValueError("items are too few")
-    if scratch.shape[0] < 2 * n_scores + 3 * task.k + 2 * task.share_width:
-        raise ValueError("scratch is too small")
-    task.items = &items[0] if items.shape[0] else NULL
+        negative = task.noise.n
+    n_scores = score_cells(task.width, negative)
+    if items.shape[0] < negative + 2 or scratch.shape[0] < scratch_size(task.width, negative, task.k):
+        raise ValueError("scratch or items are too few")
+    task.items = &items[0]
     task.scores, task.weights = &scratch[0], &scratch[n_scores]
     task.products = task.weights + n_scores
     task.gains = task.products + 3 * task.k

@@ -23,6 +23,9 @@ Sums run in eight fixed lanes, so that every vector width gives the same bits.
 
 from libc.stdint cimport int32_t
 
+cdef enum:
+    GROUP = 16  # cells of a group: floats of a line of the cache
+
 cdef extern from *:
     """
     #include <math.h>

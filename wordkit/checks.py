@@ -40,6 +40,13 @@ def value_of(values: Any, name: str, kind: type, low: float | None = None, high:
     return value
 
 
+def records_of(values: Any, name: str) -> list[dict[str, Any]]:
+    """The JSON value ``name`` of an object, which must be a list of objects."""
+    records: list[dict[str, Any]] = value_of(values, name, list)
+    require(all(isinstance(record, dict) for record in records), f"{name} is not a list of records")
+    return records
+
+
 def require(condition: bool, what: str) -> None:
     """ValueError unless the condition holds."""
     if not condition:

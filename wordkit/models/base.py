@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import numbers
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse
 
+from wordkit.checks import require, value_of
 from wordkit.formats.counts import Counts
 from wordkit.parallel import one_blas_thread
 
@@ -18,6 +20,9 @@ _COMPUTE = (
     "fit", "fit_packed", "resume", "continue_on", "partial_fit", "fit_transform", "transform", "predict", "decision_function",
     "class_scores", "scores", "score", "log_likelihood", "decode", "parse",
 )  # fmt: skip
+
+
+_Model = TypeVar("_Model", bound="Estimator")
 
 
 class Estimator:
@@ -60,6 +65,14 @@ class Estimator:
             if not _same(value, defaults[name].default)
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    @classmethod
+    def _of_parameters(cls: type[_Model], values: Mapping[str, Any], without: tuple[str, ...] = ()) -> _Model:
+        """A model with the ``parameters`` of a state, among which ``threads`` and ``without`` are not; ValueError for others."""
+        parameters = value_of(values, "parameters", dict)
+        names = set(cls._parameter_names()) - {"threads", *without}
+        require(set(parameters) <= names, f"unknown parameters {sorted(set(parameters) - names)}")
+        return cls(**parameters)
 
     def _check_fitted(self, attribute: str) -> None:
         if not hasattr(self, attribute):

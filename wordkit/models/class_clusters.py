@@ -32,9 +32,9 @@ from wordkit.models.exact_softmax import log_softmax
 from wordkit.parallel import Workers
 
 TAIL = 4  # a row of totals, as in class_training.pyx
-GROUP = 16  # classes whose scores are exact together: numbers of a line of the cache
+GROUP = class_pass.GROUP_SIZE  # classes whose scores are exact together: numbers of a line of the cache
 _FAR = 1e30  # products of larger numbers with others could be infinite
-_NOTHING = -1e30  # the logarithm of no probability
+_NOTHING = -1e30  # the logarithm of no probability, as NONE in class_training.pyx
 # Features that one thread takes at a time, and at most so many parts, whose scores are summed, on any number of threads.
 _LEAST_FEATURES, _PARTS = 512, 16
 _BLOCK = 1 << 6  # features at a time for the true weights
@@ -85,7 +85,7 @@ class ClassClusters:
             are none.
 
     Attributes:
-        order: int32 (N,): the class of each column; place: the column of each class. bias: of the columns.
+        order: int32 (N,): the class of each column. prior: float32 (N,), of the classes.
         shares: float32 (N, 2 K rounded up): of the columns alpha, and rho: the same without the exact classes, of sum 1.
         gram: float32 (K, as shares), rho^T shares. log_alpha: float64 (K, N).
         records: float32 (features, 4 K rounded up): A = W_true alpha, R = W_true rho, S, and sums of rate x^2.
@@ -100,7 +100,7 @@ class ClassClusters:
         n, k = len(bias), clusters
         self.n, self.k, self.beta, self.printed = n, k, beta, printed
         self.order = np.arange(n, dtype=np.int32)
-        self.place, self.bias = self.order.copy(), bias.copy()
+        self.prior = bias.copy()
         self.shares = np.zeros((n, round_up(2 * k)), dtype=np.float32)
         self.gram = np.zeros((k, round_up(2 * k)), dtype=np.float32)
         self.records = aligned_zeros(features, 4 * k)
@@ -115,6 +115,16 @@ class ClassClusters:
     def arrays(self, totals: np.ndarray) -> tuple[np.ndarray, ...]:
         """What the training kernel takes."""
         return self.shares, self.gram, self.records, totals, self.top_groups
+
+    @property
+    def place(self) -> np.ndarray:
+        """int32 (N,): the column of each class."""
+        return np.argsort(self.order).astype(np.int32)
+
+    @property
+    def bias(self) -> np.ndarray:
+        """The prior, by columns."""
+        return self.prior[self.order]
 
     @property
     def alpha(self) -> np.ndarray:
@@ -199,15 +209,14 @@ class ClassClusters:
         """New columns: by the cluster with most of a class's rows, the likeliest first; returns the old by the new."""
         rows = self.alpha * np.maximum(self.totals[PENDING], 1)
         moved = np.lexsort((-rows.max(axis=1), rows.argmax(axis=1))).astype(np.int32)
-        self.order, self.bias, self.shares = self.order[moved], self.bias[moved], self.shares[moved]
+        self.order, self.shares = self.order[moved], self.shares[moved]
         self.log_alpha = np.ascontiguousarray(self.log_alpha[:, moved])
-        self.place = np.argsort(self.order).astype(np.int32)
         return moved
 
     def _choose_exact(self) -> None:
         """The likeliest groups of each cluster, and rho of the others."""
         number = self.top_groups.shape[1]
-        firsts = np.arange(0, self.n, GROUP)
+        firsts, bias = np.arange(0, self.n, GROUP), self.bias
         self.rho[:] = 0
         for c in range(self.k):
             masses = np.add.reduceat(self.alpha[:, c], firsts)
@@ -217,17 +226,17 @@ class ClassClusters:
             if rest.any():
                 log_rho = log_softmax(self.log_alpha[c, rest][None])[0]
                 self.rho[rest, c] = np.exp(log_rho)
-                self.totals[TAIL, c] = (np.exp(log_rho) * (self.bias[rest] - log_rho)).sum()
+                self.totals[TAIL, c] = (np.exp(log_rho) * (bias[rest] - log_rho)).sum()
             else:
                 self.totals[TAIL, c] = _NOTHING
         self.gram[:] = self.rho.T @ self.shares
 
     def true_cells(self, cells: np.ndarray) -> np.ndarray:
         """W - S rho^T (features, N) by classes, a new array; clusters and weights stay as they are."""
-        out = np.empty((len(cells), self.n), dtype=np.float32)
+        out, place = np.empty((len(cells), self.n), dtype=np.float32), self.place
         for lo in range(0, len(out), _BLOCK):
             part = slice(lo, lo + _BLOCK)
-            out[part] = (cells[part, : self.n] - self.pending[part] @ self.rho.T)[:, self.place]
+            out[part] = (cells[part, : self.n] - self.pending[part] @ self.rho.T)[:, place]
         return out
 
     def true_scores(self, X: scipy.sparse.csr_array, cells: np.ndarray) -> np.ndarray:
@@ -268,8 +277,7 @@ class ClassClusters:
         require(
             bool((records[:, 3 * self.k : 4 * self.k] >= 0).all()), "clusters_records have negative squares"
         )
-        self.bias = self.bias[self.place][order]
-        self.order, self.place = order.copy(), np.argsort(order).astype(np.int32)
+        self.order = order.copy()
         self.shares, self.gram = found["clusters_shares"].copy(), found["clusters_gram"].copy()
         self.log_alpha = found["clusters_log_alpha"].copy()
         self.records[:], self.totals = found["clusters_records"], found["clusters_totals"].copy()

@@ -15,7 +15,7 @@ import numpy as np
 
 from wordkit import rng
 from wordkit._kernels import dual_clustering
-from wordkit.checks import array_of, require, value_of
+from wordkit.checks import array_of, records_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import Estimator
 from wordkit.models.dcme_parameters import (
@@ -350,10 +350,7 @@ class DualClusteringEmbedding(Estimator):
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> DualClusteringEmbedding:
         """Inverse of :meth:`state`; ValueError for what cannot be a state."""
-        parameters = value_of(values, "parameters", dict)
-        names = set(cls._parameter_names()) - {"threads"}
-        require(set(parameters) <= names, f"unknown parameters {sorted(set(parameters) - names)}")
-        model = cls(**parameters)
+        model = cls._of_parameters(values)
         check_parameters(model)
         model.vocabulary_ = Vocabulary.from_state(arrays)
         require(len(model.vocabulary_) >= 3, "the vocabulary is too small")
@@ -368,10 +365,7 @@ class DualClusteringEmbedding(Estimator):
         model.n_iter_, model.position_, model.offset_, model.passed_ = (
             value_of(values, name, int, 0) for name in ("epochs_done", "position", "offset", "passed")
         )
-        model.history_ = value_of(values, "history", list)
-        require(
-            all(isinstance(record, dict) for record in model.history_), "history is not a list of records"
-        )
+        model.history_ = records_of(values, "history")
         return model
 
 

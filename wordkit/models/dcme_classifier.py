@@ -14,7 +14,7 @@ import scipy.sparse
 
 from wordkit import rng
 from wordkit._kernels import class_training, dual_clustering
-from wordkit.checks import array_of, require, value_of
+from wordkit.checks import array_of, records_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import as_labels, row_arrays
 from wordkit.models.class_clusters import ClassClusters, aligned_zeros, curvature_of
@@ -360,10 +360,7 @@ class DualClusteringClassifier(RowClassifier):
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> DualClusteringClassifier:
         """Inverse of :meth:`state`; ValueError for what cannot be a state."""
-        parameters = value_of(values, "parameters", dict)
-        names = set(cls._parameter_names()) - {"threads"}
-        require(set(parameters) <= names, f"unknown parameters {sorted(set(parameters) - names)}")
-        model = cls(**parameters)
+        model = cls._of_parameters(values)
         check_parameters(model)
         model._take_classes(arrays)
         model.n_features_in_ = array_of(arrays, "weights", np.float32, (None, len(model.classes_))).shape[0]
@@ -373,8 +370,5 @@ class DualClusteringClassifier(RowClassifier):
         model._restore(arrays)
         model.n_iter_ = value_of(values, "epochs_done", int, 0)
         model.position_ = value_of(values, "position", int, 0)
-        model.history_ = value_of(values, "history", list)
-        require(
-            all(isinstance(record, dict) for record in model.history_), "history is not a list of records"
-        )
+        model.history_ = records_of(values, "history")
         return model

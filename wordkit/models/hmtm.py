@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from wordkit import rng
-from wordkit.checks import require, value_of
+from wordkit.checks import records_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.fitted_tree import FittedTree
 from wordkit.models.hmtm_beginnings import begin, brown_clusters, unseen_share
@@ -348,10 +348,7 @@ class HiddenMarkovTree(FittedTree):
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> HiddenMarkovTree:
         """Inverse of :meth:`state`; the arrays become the model's own. ValueError for what cannot be a state."""
-        parameters = value_of(values, "parameters", dict)
-        names = set(cls._parameter_names()) - {"threads"}
-        require(set(parameters) <= names, f"unknown parameters {sorted(set(parameters) - names)}")
-        model = cls(**parameters)
+        model = cls._of_parameters(values)
         model._check_parameters()
         model.vocabulary_ = Vocabulary.from_state(arrays)
         model.label_names_ = value_of(values, "label_names", list)
@@ -375,10 +372,7 @@ class HiddenMarkovTree(FittedTree):
         model.n_iter_, model.position_, model.step_, model._run_seed = (
             value_of(values, name, int, 0) for name in ("epochs_done", "position", "steps", "run_seed")
         )
-        model.history_ = value_of(values, "history", list)
-        require(
-            all(isinstance(record, dict) for record in model.history_), "history is not a list of records"
-        )
+        model.history_ = records_of(values, "history")
         model.converged_, model.stopped_ = (
             value_of(values, "converged", bool),
             value_of(values, "stopped", str),

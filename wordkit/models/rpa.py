@@ -13,7 +13,7 @@ import scipy.sparse
 
 from wordkit import rng
 from wordkit._kernels import rpa_step
-from wordkit.checks import array_of, require, value_of
+from wordkit.checks import array_of, records_of, require, value_of
 from wordkit.errors import Interrupted, WordkitError
 from wordkit.models.base import as_labels, one_of, positive, row_arrays, whole
 from wordkit.models.classifier import RowClassifier
@@ -313,10 +313,7 @@ class RPAClassifier(RowClassifier):
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> RPAClassifier:
         """Inverse of :meth:`state`; ValueError for what cannot be a state."""
-        parameters = value_of(values, "parameters", dict)
-        names = set(cls._parameter_names()) - {"vectors", "threads"}
-        require(set(parameters) <= names, f"unknown parameters {sorted(set(parameters) - names)}")
-        model = cls(**parameters)
+        model = cls._of_parameters(values, without=("vectors",))
         model._check_parameters()
         model.weights_ = Weights.from_state(arrays, value_of(values, "documents_seen", int, 0))
         groups, m = model.weights_.groups, model.weights_.classes_per_group
@@ -330,10 +327,7 @@ class RPAClassifier(RowClassifier):
         model.n_features_in_ = model.weights_.n_features
         model.n_iter_ = value_of(values, "epochs_done", int, 0)
         model.position_ = value_of(values, "position", int, 0)
-        model.history_ = value_of(values, "history", list)
-        require(
-            all(isinstance(record, dict) for record in model.history_), "history is not a list of records"
-        )
+        model.history_ = records_of(values, "history")
         return model
 
 

@@ -284,10 +284,7 @@ class ForestCoder(Estimator):
     @classmethod
     def from_state(cls, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> ForestCoder:
         """A coder that :meth:`resume` goes on with; ValueError for what cannot be a state."""
-        parameters = value_of(values, "parameters", dict)
-        names = set(cls._parameter_names()) - {"threads", "parents"}
-        require(set(parameters) <= names, f"unknown parameters {sorted(set(parameters) - names)}")
-        coder = cls(**parameters)
+        coder = cls._of_parameters(values, without=("parents",))
         parents = array_of(arrays, "parents", np.int32, (None,))
         if coder.regularizer == "forest":
             coder.parents = parents
